@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import { formatIssue } from '../issue.ts';
+import { loadContract } from './contract.ts';
+
+const TOOL = { name: 'tool', parameters: { type: 'object' } };
+
+function issue(input: unknown): string {
+  const contract = loadContract(input);
+  if (contract.ok) return 'loaded';
+  expect(formatIssue(contract.error)).not.toMatch(/\{[a-z]+\}/);
+  return `${contract.error.code} ${contract.error.pointer}`;
+}
+
+function schemaIssue(parameters: unknown): string {
+  return issue({ tool: { name: 'tool', parameters } }).replace('/tool/parameters', '');
+}
+
+test('defaults stand in for all that need not be given', () => {
+  const contract = loadContract({ tool: TOOL });
+  expect(contract.ok && contract.value).toMatchObject({
+    dialect: '2020-12',
+    immutablePaths: [],
+    document: {
+      tool: { ...TOOL, description: '' }, allowedOperations: ['add', 'remove', 'replace', 'move', 'copy'],
+      operationBudget: 2, attemptBudget: 2, immutablePaths: [], crossField: [], gates: [],
+    },
+  });
+});
+
+test('the contract is frozen throughout and shares nothing with its input', () => {
+  const input = { tool: { name: 'tool', parameters: { properties: { a: { type: 'string' } } } } };
+  const contract = loadContract(input);
+  input.tool.parameters.properties.a.type = 'number';
+  expect(contract.ok && contract.value.judge.judge({ a: 'text' })).toEqual([]);
+  expect(contract.ok && Object.isFrozen(contract.value.document.tool.parameters['properties'])).toBe(true);
+});
+
+test('contracts that mean the same have the same digest, others another one', () => {
+  const digest = (input: unknown): string => {
+    const contract = loadContract(input);
+    return contract.ok ? contract.value.digest : contract.error.code;
+  };
+  const base = digest({ tool: TOOL });
+  expect(base).toMatch(/^[0-9a-f]{64}$/);
+  expect(digest({ operationBudget: 2, tool: { parameters: { type: 'object' }, name: 'tool' }, gates: [] })).toBe(base);
+  expect(digest({ tool: TOOL, allowedOperations: ['copy', 'move', 'replace', 'remove', 'add', 'add'] })).toBe(base);
+  expect(digest({ tool: TOOL, operationBudget: 3 })).not.toBe(base);
+  expect(digest({ tool: TOOL, immutablePaths: ['/a'] })).not.toBe(base);
+});
+
+const cycle: Record<string, unknown> = { tool: TOOL };
+cycle['gates'] = cycle;
+
+describe('a contract document that cannot be honoured is refused at its place', () => {
+  test.each<[string, unknown, string]>([
+    ['no object', 5, 'contract/field-type '],
+    ['undefined', undefined, 'json/not-json '],
+    ['a class instance', { tool: new Map() }, 'json/not-json /tool'],
+    ['a function', { tool: TOOL, gates: () => [] }, 'json/not-json /gates'],
+    ['an infinite budget', { tool: TOOL, operationBudget: Infinity }, 'json/not-json /operationBudget'],
+    ['no tool', {}, 'contract/field-missing /tool'],
+    ['no name', { tool: { parameters: {} } }, 'contract/field-missing /tool/name'],
+    ['no parameters', { tool: { name: 'a' } }, 'contract/field-missing /tool/parameters'],
+    ['an unknown field', { tool: TOOL, budget: 2 }, 'contract/unknown-field /budget'],
+    ['an unknown tool field', { tool: { ...TOOL, strict: true } }, 'contract/unknown-field /tool/strict'],
+    ['a negative budget', { tool: TOOL, operationBudget: -1 }, 'contract/bad-budget /operationBudget'],
+    ['a fractional budget', { tool: TOOL, attemptBudget: 1.5 }, 'contract/bad-budget /attemptBudget'],
+    ['an absurd budget', { tool: TOOL, operationBudget: 1e9 }, 'contract/bad-budget /operationBudget'],
+    ['a budget as text', { tool: TOOL, operationBudget: '2' }, 'contract/bad-budget /operationBudget'],
+    ['an unknown operation', { tool: TOOL, allowedOperations: ['add', 'test'] }, 'contract/unknown-operation /allowedOperations/1'],
+    ['an immutable path that is no pointer', { tool: TOOL, immutablePaths: ['/a', 'b'] }, 'contract/bad-pointer /immutablePaths/1'],
+    ['an immutable path with a prototype name', { tool: TOOL, immutablePaths: ['/__proto__'] }, 'contract/forbidden-name /immutablePaths/0'],
+    ['a check that is code', { tool: TOOL, crossField: [{ kind: 'lte', a: '/a', b: '/b' }, 'a < b'] }, 'contract/cross-field-not-object /crossField/1'],
+    ['an unknown gate', { tool: TOOL, gates: [{ kind: 'shell' }] }, 'contract/gate-invalid /gates/0/pointer'],
+  ])('%s', (_, input, expected) => {
+    expect(issue(input)).toBe(expected);
+  });
+
+  test('a value that contains itself is refused as too deep', () => {
+    expect(issue(cycle)).toMatch(/^json\/too-deep /);
+  });
+});
+
+describe('a schema that cannot be honoured is refused at its place', () => {
+  test.each<[string, unknown, string]>([
+    ['an unknown dialect', { $schema: 'http://json-schema.org/draft-04/schema#' }, 'contract/unknown-dialect /$schema'],
+    ['a dialect that is no text', { $schema: 7 }, 'contract/unknown-dialect /$schema'],
+    ['a wrong keyword value', { properties: { a: { type: 'text' } } }, 'contract/schema-invalid /properties/a/type'],
+    ['an unknown keyword', { properties: { a: { minimun: 1 } } }, 'contract/unknown-keyword /properties/a/minimun'],
+    ['an unknown keyword in a definition nobody uses', { $defs: { a: { min: 1 } } }, 'contract/unknown-keyword /$defs/a/min'],
+    ['an unknown format', { items: { format: 'colour' } }, 'contract/unknown-format /items/format'],
+    ['a remote reference', { $ref: 'https://example.org/schema.json' }, 'contract/remote-reference /$ref'],
+    ['a relative reference', { properties: { a: { $ref: 'other.json#/a' } } }, 'contract/remote-reference /properties/a/$ref'],
+    ['a reference that leads nowhere', { allOf: [{ $ref: '#/$defs/none' }] }, 'contract/unresolved-reference /allOf/0/$ref'],
+    ['a reference to itself', { $ref: '#' }, 'contract/reference-cycle '],
+    ['references in a round', { $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } }, 'contract/reference-cycle /$defs/a'],
+    ['a reference into a value', { default: { pattern: '(a)\\1' }, properties: { a: { $ref: '#/default' } } }, 'contract/unresolved-reference /properties/a/$ref'],
+    ['a chain of references too long to follow', { $defs: { ...Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`d${index}`, { $ref: `#/$defs/d${index + 1}` }])), d20000: {} } }, 'contract/reference-cycle /$defs/d256'],
+    ['a dynamic reference', { $dynamicRef: '#a' }, 'contract/unsupported-keyword /$dynamicRef'],
+    ['a nested base', { properties: { a: { $id: 'https://example.org/a' } } }, 'contract/unsupported-keyword /properties/a/$id'],
+    ['unevaluated items', { unevaluatedItems: false }, 'contract/unsupported-keyword /unevaluatedItems'],
+    ['a pattern that is none', { pattern: '(' }, 'contract/invalid-pattern /pattern'],
+    ['a pattern with look-around', { properties: { a: { pattern: '^(?=.*[A-Z])' } } }, 'contract/unsafe-pattern /properties/a/pattern'],
+    ['a pattern for names with a back-reference', { patternProperties: { '(a)\\1': {} } }, 'contract/unsafe-pattern /patternProperties/(a)\\1'],
+    ['a pattern that unfolds too far', { pattern: '(?:a{1000}){1000}' }, 'contract/unsafe-pattern /pattern'],
+    ['a property named __proto__', JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'), 'contract/forbidden-name /properties'],
+    ['a required constructor', { required: ['constructor'] }, 'contract/forbidden-name /required'],
+  ])('%s', (_, parameters, expected) => {
+    expect(schemaIssue(parameters)).toBe(expected);
+  });
+
+  test.each<[string, unknown]>([
+    ['annotations', { title: '', description: '', default: 1, examples: [], $comment: '', deprecated: true, readOnly: true, writeOnly: true }],
+    ['a schema that refers to itself below a member', { $defs: { n: { properties: { next: { $ref: '#/$defs/n' } } } }, $ref: '#/$defs/n' }],
+    ['a schema that refers to its root below an item', { properties: { all: { items: { $ref: '#' } } } }],
+    ['an anchor', { $defs: { a: { $anchor: 'here', type: 'string' } }, properties: { a: { $ref: '#here' } } }],
+    ['its own base', { $id: 'https://example.org/s', $defs: { a: {} }, properties: { a: { $ref: 'https://example.org/s#/$defs/a' } } }],
+    ['draft-07 with and without the fragment', { $schema: 'http://json-schema.org/draft-07/schema', items: [{}], additionalItems: false, dependencies: { a: ['b'], c: {} } }],
+    ['a property named like a keyword', { properties: { $ref: { type: 'string' }, pattern: { type: 'string' } } }],
+    ['unknown words inside values', { default: { anything: 1 }, enum: [{ whatever: 1 }], const: { whatever: 1 } }],
+    ['a type list and a pattern that backtracks elsewhere', { type: ['string', 'null'], pattern: '^(a+)+$' }],
+  ])('but %s is fine', (_, parameters) => {
+    expect(schemaIssue(parameters)).toBe('loaded');
+  });
+});
+
+test('a schema that refers to itself judges nested data, and data nested beyond the depth limit never reaches it', () => {
+  const contract = loadContract({ tool: { name: 't', parameters: { $defs: { n: { properties: { next: { $ref: '#/$defs/n' }, v: { type: 'string' } } } }, $ref: '#/$defs/n' } } });
+  expect(contract.ok && contract.value.judge.judge({ next: { next: { v: 1 } } })).toMatchObject([{ code: 'wrong_type', pointer: '/next/next/v' }]);
+});
+
+test('a large list is checked for repeated items in well under a second', () => {
+  const contract = loadContract({ tool: { name: 't', parameters: { properties: { a: { uniqueItems: true } } } } });
+  const items = Array.from({ length: 100_000 }, (_, index) => ({ index }));
+  expect(contract.ok && contract.value.judge.judge({ a: items })).toEqual([]);
+  expect(contract.ok && contract.value.judge.judge({ a: [...items, { index: 0 }] })).toMatchObject([{ code: 'items_violation' }]);
+});
+
+test('a long text is checked against the url format in well under a second', () => {
+  const contract = loadContract({ tool: { name: 't', parameters: { properties: { a: { format: 'url' } } } } });
+  expect(contract.ok && contract.value.judge.judge({ a: `http://${':'.repeat(500_000)}` })).toMatchObject([{ code: 'format_mismatch' }]);
+  expect(contract.ok && contract.value.judge.judge({ a: 'https://example.org/a?b=c' })).toEqual([]);
+});

@@ -1,0 +1,186 @@
+/**
+ * The contract: JSON Schema, cross-field checks, immutable paths, allowed operations and the two budgets, as one document
+ * that can be serialised, hashed and loaded. `loadContract` refuses whatever it cannot honour.
+ */
+import { digestOf, type Digest } from '../json/digest.ts';
+import { deepFreeze, isJsonArray, isJsonObject, memberOf, readJsonValue, type JsonObject, type JsonValue, type JsonValueIssue } from '../json/value.ts';
+import { OPERATION_KINDS, type OperationKind } from '../patch/operation.ts';
+import { childOf, formatPointer, FORBIDDEN_TOKENS, parsePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
+import { readGates, type GateDocument } from '../repair/gate.ts';
+import { err, ok, type Result } from '../result.ts';
+import { readCrossFieldChecks, type CrossFieldCheck, type CrossFieldIssue } from '../validate/cross-field.ts';
+import { createJudge, type Judge } from '../validate/judge.ts';
+import type { SchemaIssue } from '../validate/schema-check.ts';
+
+export type { Digest } from '../json/digest.ts';
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, draft-07 or 2020-12. */
+  readonly parameters: JsonObject;
+}
+
+export interface ContractDocument {
+  readonly tool: ToolDefinition;
+  readonly allowedOperations: readonly OperationKind[];
+  readonly operationBudget: number;
+  readonly attemptBudget: number;
+  readonly immutablePaths: readonly string[];
+  readonly crossField: readonly CrossFieldCheck[];
+  readonly gates: readonly GateDocument[];
+}
+
+export type SchemaDialect = 'draft-07' | '2020-12';
+
+/** A contract that was checked whole: only `loadContract` makes one. */
+export interface Contract {
+  readonly document: ContractDocument;
+  readonly digest: Digest;
+  readonly dialect: SchemaDialect;
+  readonly immutablePaths: readonly JsonPointer[];
+  readonly judge: Judge;
+}
+
+/** `pointer` addresses the place in the contract document; a missing member is addressed where it should be. */
+export interface ContractIssue {
+  readonly code: ContractIssueCode | SchemaIssue['code'] | CrossFieldIssue['code'] | JsonValueIssue['code'];
+  readonly pointer: JsonPointer;
+  readonly params: JsonObject;
+}
+type ContractIssueCode =
+  | 'contract/field-missing' | 'contract/field-type' | 'contract/unknown-field' | 'contract/unknown-operation' | 'contract/bad-budget'
+  | 'contract/bad-pointer' | 'contract/forbidden-name' | 'contract/unknown-dialect' | 'contract/gate-invalid';
+
+/** Two of each: the budgets of the papers' selected contract. */
+export const DEFAULT_OPERATION_BUDGET = 2;
+export const DEFAULT_ATTEMPT_BUDGET = 2;
+/** A local repair of more than this is a rewrite, and the mask's states grow with the budget. */
+export const MAX_OPERATION_BUDGET = 64;
+export const MAX_ATTEMPT_BUDGET = 16;
+
+const FIELDS: ReadonlySet<string> = new Set(['tool', 'allowedOperations', 'operationBudget', 'attemptBudget', 'immutablePaths', 'crossField', 'gates']);
+const TOOL_FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'parameters']);
+const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
+  ['http://json-schema.org/draft-07/schema', 'draft-07'],
+  ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
+]);
+
+/**
+ * Reads a contract document strictly. Only `tool` with `name` and `parameters` must be given; all five operations, both default budgets
+ * and empty lists stand in for the rest. The first issue ends it. The result is deep-frozen and shares nothing with `input`;
+ * `digest` covers the document with its defaults filled in.
+ */
+export function loadContract(input: unknown): Result<Contract, ContractIssue> {
+  const json = readJsonValue(input);
+  if (!json.ok) {
+    const { code, pointer, ...params } = json.error;
+    return err({ code, pointer, params: params as JsonObject });
+  }
+  const fields = readObject(json.value, ROOT_POINTER, FIELDS);
+  if (!fields.ok) return fields;
+  const tool = readTool(memberOf(fields.value, 'tool'));
+  if (!tool.ok) return tool;
+  const allowedOperations = readOperations(memberOf(fields.value, 'allowedOperations'));
+  if (!allowedOperations.ok) return allowedOperations;
+  const operationBudget = readBudget(fields.value, 'operationBudget', DEFAULT_OPERATION_BUDGET, MAX_OPERATION_BUDGET);
+  if (!operationBudget.ok) return operationBudget;
+  const attemptBudget = readBudget(fields.value, 'attemptBudget', DEFAULT_ATTEMPT_BUDGET, MAX_ATTEMPT_BUDGET);
+  if (!attemptBudget.ok) return attemptBudget;
+  const immutablePaths = readImmutablePaths(memberOf(fields.value, 'immutablePaths'));
+  if (!immutablePaths.ok) return immutablePaths;
+  const crossField = readCrossFieldChecks(memberOf(fields.value, 'crossField') ?? []);
+  if (!crossField.ok) return err(below('/crossField', crossField.error));
+  const gates = readGates(memberOf(fields.value, 'gates') ?? []);
+  if (!gates.ok) return err({ code: 'contract/gate-invalid', pointer: `/gates${gates.error.pointer}` as JsonPointer, params: { issue: gates.error.code, ...gates.error.params } });
+
+  const dialect = readDialect(tool.value.parameters);
+  if (!dialect.ok) return dialect;
+  const judge = createJudge(tool.value.parameters, dialect.value);
+  if (!judge.ok) return err(below('/tool/parameters', judge.error));
+  const document: ContractDocument = {
+    tool: tool.value,
+    allowedOperations: allowedOperations.value,
+    operationBudget: operationBudget.value,
+    attemptBudget: attemptBudget.value,
+    immutablePaths: immutablePaths.value,
+    crossField: crossField.value,
+    gates: gates.value,
+  };
+  return ok(deepFreeze({
+    document,
+    digest: digestOf(document as unknown as JsonObject),
+    dialect: dialect.value,
+    immutablePaths: immutablePaths.value,
+    judge: judge.value,
+  }));
+}
+
+function readObject(value: JsonValue | undefined, pointer: JsonPointer, known: ReadonlySet<string>): Result<JsonObject, ContractIssue> {
+  if (value === undefined) return refuse('contract/field-missing', pointer);
+  if (!isJsonObject(value)) return refuse('contract/field-type', pointer, { expected: 'object' });
+  const unknown = Object.keys(value).find((name) => !known.has(name));
+  return unknown === undefined ? ok(value) : refuse('contract/unknown-field', childOf(pointer, unknown), { known: [...known] });
+}
+
+function readTool(value: JsonValue | undefined): Result<ToolDefinition, ContractIssue> {
+  const place = formatPointer(['tool']);
+  const tool = readObject(value, place, TOOL_FIELDS);
+  if (!tool.ok) return tool;
+  const name = memberOf(tool.value, 'name');
+  const description = memberOf(tool.value, 'description') ?? '';
+  const parameters = memberOf(tool.value, 'parameters');
+  if (name === undefined) return refuse('contract/field-missing', childOf(place, 'name'));
+  if (typeof name !== 'string' || name === '') return refuse('contract/field-type', childOf(place, 'name'), { expected: 'non-empty string' });
+  if (typeof description !== 'string') return refuse('contract/field-type', childOf(place, 'description'), { expected: 'string' });
+  if (parameters === undefined) return refuse('contract/field-missing', childOf(place, 'parameters'));
+  if (!isJsonObject(parameters)) return refuse('contract/field-type', childOf(place, 'parameters'), { expected: 'object' });
+  return ok({ name, description, parameters });
+}
+
+function readOperations(value: JsonValue | undefined): Result<readonly OperationKind[], ContractIssue> {
+  const place = formatPointer(['allowedOperations']);
+  if (value === undefined) return ok(OPERATION_KINDS);
+  if (!isJsonArray(value)) return refuse('contract/field-type', place, { expected: 'array' });
+  const unknown = value.findIndex((item) => !OPERATION_KINDS.some((kind) => kind === item));
+  if (unknown !== -1) return refuse('contract/unknown-operation', childOf(place, String(unknown)), { known: OPERATION_KINDS });
+  // the declared order of kinds, each once: two contracts that allow the same have the same digest
+  return ok(OPERATION_KINDS.filter((kind) => value.includes(kind)));
+}
+
+function readBudget(fields: JsonObject, name: string, standard: number, limit: number): Result<number, ContractIssue> {
+  const value = memberOf(fields, name) ?? standard;
+  const isBudget = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= limit;
+  return isBudget ? ok(value) : refuse('contract/bad-budget', formatPointer([name]), { minimum: 0, maximum: limit });
+}
+
+function readImmutablePaths(value: JsonValue | undefined): Result<readonly JsonPointer[], ContractIssue> {
+  const place = formatPointer(['immutablePaths']);
+  if (value === undefined) return ok([]);
+  if (!isJsonArray(value)) return refuse('contract/field-type', place, { expected: 'array' });
+  const pointers: JsonPointer[] = [];
+  for (const [index, item] of value.entries()) {
+    const at = childOf(place, String(index));
+    const pointer = typeof item === 'string' ? parsePointer(item) : undefined;
+    if (pointer?.ok !== true) return refuse('contract/bad-pointer', at);
+    const forbidden = tokensOf(pointer.value).find((token) => FORBIDDEN_TOKENS.has(token));
+    if (forbidden !== undefined) return refuse('contract/forbidden-name', at, { name: forbidden });
+    pointers.push(pointer.value);
+  }
+  return ok(pointers);
+}
+
+function readDialect(schema: JsonObject): Result<SchemaDialect, ContractIssue> {
+  const declared = memberOf(schema, '$schema');
+  if (declared === undefined) return ok('2020-12');
+  const dialect = typeof declared === 'string' ? DIALECTS.get(declared.replace(/#$/, '')) : undefined;
+  return dialect === undefined ? refuse('contract/unknown-dialect', formatPointer(['tool', 'parameters', '$schema']), { known: [...DIALECTS.keys()] }) : ok(dialect);
+}
+
+function below(place: string, issue: ContractIssue): ContractIssue {
+  return { ...issue, pointer: `${place}${issue.pointer}` as JsonPointer };
+}
+
+function refuse(code: ContractIssue['code'], pointer: JsonPointer, params: JsonObject = {}): Result<never, ContractIssue> {
+  return err({ code, pointer, params });
+}

@@ -1,0 +1,31 @@
+/** Exact decimals for sums: a double is read as the decimal its shortest text spells, so that 0.1 + 0.2 is 0.3. */
+
+/** `units` × 10^−`scale`. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+/** Reads a finite number as the decimal that ECMAScript prints for it (ECMA-262 §6.1.6.1.20). */
+export function toDecimal(value: number): Decimal {
+  const match = /^(-?[0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(value));
+  if (match === null) throw new RangeError('value must be a finite number');
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const scale = fraction.length - Number(exponent);
+  const units = BigInt(whole + fraction);
+  return scale < 0 ? { units: units * 10n ** BigInt(-scale), scale: 0 } : { units, scale };
+}
+
+export function addDecimals(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale);
+  return { units: rescale(a, scale) + rescale(b, scale), scale };
+}
+
+export function decimalsEqual(a: Decimal, b: Decimal): boolean {
+  const scale = Math.max(a.scale, b.scale);
+  return rescale(a, scale) === rescale(b, scale);
+}
+
+function rescale(value: Decimal, scale: number): bigint {
+  return value.units * 10n ** BigInt(scale - value.scale);
+}

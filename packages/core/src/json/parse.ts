@@ -1,0 +1,239 @@
+/**
+ * RFC 8259 text → JsonValue, stricter than `JSON.parse`: duplicate names, excess depth or size, and numbers a double cannot hold
+ * are issues with their offset, since each of them makes the value judged differ from the value somebody else would read.
+ * One pass, linear in the text; recursion stops at the depth limit. `__proto__` stays an own member, as with `JSON.parse`.
+ * Lone surrogates (RFC 8259 §8.2 leaves them open) are refused: no UTF-8 text can carry them to a tool.
+ */
+import { childOf, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
+import { err, ok, type Result } from '../result.ts';
+import { toDecimal } from './decimal.ts';
+import { DEFAULT_MAX_DEPTH, hasLoneSurrogate, setMember, type JsonValue } from './value.ts';
+
+export interface JsonLimits {
+  /** Nested arrays and objects, the outermost counting 1. At most 1,000. */
+  readonly maxDepth: number;
+  /** UTF-16 units of text. */
+  readonly maxLength: number;
+}
+
+export const DEFAULT_JSON_LIMITS: JsonLimits = { maxDepth: DEFAULT_MAX_DEPTH, maxLength: 1_048_576 };
+/** The parser recurses; beyond this the host's stack is at risk. */
+const MAX_MAX_DEPTH = 1_000;
+
+/** `offset` counts UTF-16 units from 0; `pointer` is the innermost value being read. */
+interface At { readonly offset: number; readonly pointer: JsonPointer }
+export type JsonIssue =
+  | { readonly code: 'json/empty' }
+  | ({ readonly code: 'json/syntax'; readonly expected: string } & At)
+  | ({ readonly code: 'json/truncated' } & At)
+  | ({ readonly code: 'json/trailing' } & At)
+  | ({ readonly code: 'json/duplicate-name'; readonly name: string } & At)
+  | ({ readonly code: 'json/precision-loss'; readonly literal: string } & At)
+  | ({ readonly code: 'json/lone-surrogate' } & At)
+  | ({ readonly code: 'json/too-deep'; readonly limit: number } & At)
+  | { readonly code: 'json/too-large'; readonly length: number; readonly limit: number };
+
+/** A number literal that a double cannot hold; reading goes on with the nearest double. */
+export type PrecisionLoss = Extract<JsonIssue, { readonly code: 'json/precision-loss' }>;
+
+/** Reads one JSON text whole. The first issue ends it. */
+export function parseJson(text: string, limits: JsonLimits = DEFAULT_JSON_LIMITS): Result<JsonValue, JsonIssue> {
+  const read = parseJsonWithLosses(text, limits);
+  if (!read.ok) return read;
+  const [loss] = read.value.losses;
+  return loss === undefined ? ok(read.value.value) : err(loss);
+}
+
+/** As {@link parseJson}, but numbers that lose precision are listed beside the value, so that a judge can still report on the rest. */
+export function parseJsonWithLosses(
+  text: string, limits: JsonLimits = DEFAULT_JSON_LIMITS,
+): Result<{ readonly value: JsonValue; readonly losses: readonly PrecisionLoss[] }, JsonIssue> {
+  if (limits.maxDepth > MAX_MAX_DEPTH) throw new RangeError(`limits.maxDepth must be at most ${MAX_MAX_DEPTH}`);
+  if (text.length > limits.maxLength) return err({ code: 'json/too-large', length: text.length, limit: limits.maxLength });
+  return new Reader(text, limits.maxDepth).read();
+}
+
+const WHITESPACE = /[ \t\n\r]*/y;
+// a run of characters that may stand in a string as they are (RFC 8259 §7)
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+// a number literal that the end of the text cut short
+const NUMBER_PREFIX = /-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)?$/y;
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'], ['\\', '\\'], ['/', '/'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'],
+]);
+const LITERALS: readonly (readonly [string, JsonValue])[] = [['true', true], ['false', false], ['null', null]];
+
+/** Carries an issue out of the recursion; never leaves this file. */
+class Stop {
+  readonly issue: JsonIssue;
+  constructor(issue: JsonIssue) { this.issue = issue; }
+}
+
+class Reader {
+  readonly #text: string;
+  readonly #maxDepth: number;
+  readonly #losses: PrecisionLoss[] = [];
+  #offset = 0;
+  #depth = 0;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+  }
+
+  read(): Result<{ readonly value: JsonValue; readonly losses: readonly PrecisionLoss[] }, JsonIssue> {
+    this.#skipWhitespace();
+    if (this.#atEnd()) return err({ code: 'json/empty' });
+    const value = this.#value(ROOT_POINTER);
+    if (value instanceof Stop) return err(value.issue);
+    this.#skipWhitespace();
+    if (!this.#atEnd()) return err({ code: 'json/trailing', offset: this.#offset, pointer: ROOT_POINTER });
+    return ok({ value, losses: this.#losses });
+  }
+
+  #value(pointer: JsonPointer): JsonValue | Stop {
+    switch (this.#text[this.#offset]) {
+      case '{': return this.#nested(pointer, (place) => this.#object(place));
+      case '[': return this.#nested(pointer, (place) => this.#array(place));
+      case '"': return this.#string(pointer);
+      default: return this.#scalar(pointer);
+    }
+  }
+
+  #nested(pointer: JsonPointer, read: (pointer: JsonPointer) => JsonValue | Stop): JsonValue | Stop {
+    if (this.#depth >= this.#maxDepth) return new Stop({ code: 'json/too-deep', limit: this.#maxDepth, ...this.#at(pointer) });
+    this.#depth += 1;
+    this.#offset += 1;
+    this.#skipWhitespace();
+    const value = read(pointer);
+    this.#depth -= 1;
+    return value;
+  }
+
+  #object(pointer: JsonPointer): JsonValue | Stop {
+    const object: Record<string, JsonValue> = {};
+    if (this.#take('}')) return object;
+    for (;;) {
+      const nameOffset = this.#offset;
+      if (this.#text[nameOffset] !== '"') return this.#unexpected('a member name in double quotes', pointer);
+      const name = this.#string(pointer);
+      if (name instanceof Stop) return name;
+      const place = childOf(pointer, name);
+      if (Object.hasOwn(object, name)) return new Stop({ code: 'json/duplicate-name', name, offset: nameOffset, pointer: place });
+      this.#skipWhitespace();
+      if (!this.#take(':')) return this.#unexpected('":" after the member name', place);
+      this.#skipWhitespace();
+      const value = this.#value(place);
+      if (value instanceof Stop) return value;
+      setMember(object, name, value);
+      this.#skipWhitespace();
+      if (this.#take('}')) return object;
+      if (!this.#take(',')) return this.#unexpected('"," or "}"', pointer);
+      this.#skipWhitespace();
+    }
+  }
+
+  #array(pointer: JsonPointer): JsonValue | Stop {
+    const items: JsonValue[] = [];
+    if (this.#take(']')) return items;
+    for (;;) {
+      const value = this.#value(childOf(pointer, String(items.length)));
+      if (value instanceof Stop) return value;
+      items.push(value);
+      this.#skipWhitespace();
+      if (this.#take(']')) return items;
+      if (!this.#take(',')) return this.#unexpected('"," or "]"', pointer);
+      this.#skipWhitespace();
+    }
+  }
+
+  #string(pointer: JsonPointer): string | Stop {
+    const start = this.#offset;
+    this.#offset += 1;
+    const parts: string[] = [];
+    for (;;) {
+      PLAIN.lastIndex = this.#offset;
+      PLAIN.test(this.#text);
+      parts.push(this.#text.slice(this.#offset, PLAIN.lastIndex));
+      this.#offset = PLAIN.lastIndex;
+      if (this.#take('"')) break;
+      if (!this.#take('\\')) return this.#unexpected('a character allowed in a string', pointer);
+      const escape = this.#text[this.#offset];
+      const plain = escape === undefined ? undefined : ESCAPES.get(escape);
+      if (plain !== undefined) {
+        parts.push(plain);
+        this.#offset += 1;
+      } else {
+        if (!this.#take('u')) return this.#unexpected('an escape of RFC 8259 §7', pointer);
+        const digits = /^[0-9a-fA-F]{0,4}/.exec(this.#text.slice(this.#offset, this.#offset + 4))?.[0] ?? '';
+        this.#offset += digits.length;
+        if (digits.length < 4) return this.#unexpected('four hexadecimal digits', pointer);
+        parts.push(String.fromCharCode(Number.parseInt(digits, 16)));
+      }
+    }
+    const value = parts.join('');
+    return hasLoneSurrogate(value) ? new Stop({ code: 'json/lone-surrogate', offset: start, pointer }) : value;
+  }
+
+  #scalar(pointer: JsonPointer): JsonValue | Stop {
+    for (const [literal, value] of LITERALS) {
+      if (this.#text.startsWith(literal, this.#offset)) {
+        this.#offset += literal.length;
+        return value;
+      }
+      const rest = this.#text.slice(this.#offset, this.#offset + literal.length);
+      if (rest !== '' && rest.length < literal.length && literal.startsWith(rest)) return new Stop({ code: 'json/truncated', ...this.#at(pointer) });
+    }
+    NUMBER_PREFIX.lastIndex = this.#offset;
+    NUMBER.lastIndex = this.#offset;
+    const match = NUMBER.exec(this.#text);
+    const wasCut = NUMBER_PREFIX.test(this.#text) && match?.[0].length !== this.#text.length - this.#offset;
+    if (wasCut) return new Stop({ code: 'json/truncated', ...this.#at(pointer) });
+    if (match === null) return this.#unexpected('a value', pointer);
+    const [literal, fraction, exponent] = match;
+    const number = Number(literal);
+    if (losesPrecision(literal, number, fraction === undefined && exponent === undefined)) {
+      this.#losses.push({ code: 'json/precision-loss', literal, ...this.#at(pointer) });
+    }
+    this.#offset += literal.length;
+    return Number.isFinite(number) ? number : Math.sign(number) * Number.MAX_VALUE;
+  }
+
+  /** At the end of the text every expectation fails because the text was cut; elsewhere the character is wrong. */
+  #unexpected(expected: string, pointer: JsonPointer): Stop {
+    return new Stop(this.#atEnd() ? { code: 'json/truncated', ...this.#at(pointer) } : { code: 'json/syntax', expected, ...this.#at(pointer) });
+  }
+
+  #take(character: string): boolean {
+    if (this.#text[this.#offset] !== character) return false;
+    this.#offset += 1;
+    return true;
+  }
+
+  #skipWhitespace(): void {
+    WHITESPACE.lastIndex = this.#offset;
+    WHITESPACE.test(this.#text);
+    this.#offset = WHITESPACE.lastIndex;
+  }
+
+  #atEnd(): boolean {
+    return this.#offset >= this.#text.length;
+  }
+
+  #at(pointer: JsonPointer): At {
+    return { offset: this.#offset, pointer };
+  }
+}
+
+/**
+ * Decimals are lost only when they overflow, or are not zero and become zero. An integer literal is lost when writing its double again
+ * gives other digits: 2512292042121000417 comes back as 2512292042121000400, another identifier. That is stricter than exactness for
+ * 9223372036854775808, which is a double but is printed as 9223372036854776000, and it keeps every text that `canonicalText` writes readable.
+ */
+function losesPrecision(literal: string, number: number, isInteger: boolean): boolean {
+  if (!Number.isFinite(number)) return true;
+  if (number === 0) return /[1-9]/.test(literal.split(/[eE]/)[0] ?? '');
+  // 15 digits always fit; above 309 the value was infinite, so BigInt stays small
+  return isInteger && literal.length > 15 && BigInt(literal) !== toDecimal(number).units;
+}

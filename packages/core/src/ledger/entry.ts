@@ -1,0 +1,157 @@
+/**
+ * What the ledger records of one repair: opened, one entry a proposal, closed, resources. Plain JSON, so that a row is bytes.
+ * Everything but `resources` follows from the input and the proposals alone and is the same on every machine; no gold label has a field.
+ */
+import { digestOfText, type Digest } from '../json/digest.ts';
+import { hasLoneSurrogate, isJsonObject, jsonTypeOf, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Patch } from '../patch/operation.ts';
+import type { Violation } from '../validate/violation.ts';
+
+/** Version of the fields below; it stands in the genesis digest, so ledgers of different versions cannot be joined. */
+export const LEDGER_VERSION = 1;
+
+/** Longer texts (UTF-16 units) are recorded by digest alone, so that a row stays readable by the strict reader. */
+export const RECORDED_TEXT_LIMIT = 262_144;
+
+/** A text as it was: `text` is null where it is longer than {@link RECORDED_TEXT_LIMIT} or no valid Unicode. */
+export interface RecordedText {
+  readonly text: string | null;
+  readonly length: number;
+  readonly digest: Digest;
+}
+
+export interface OpenedEntry {
+  readonly kind: 'opened';
+  readonly caseId: string;
+  /** Null where the contract could not be loaded: then `report` is empty and `closed` names the reason. */
+  readonly contractDigest: Digest | null;
+  readonly contract: JsonObject | null;
+  readonly call: { readonly name: string; readonly arguments: RecordedText };
+  readonly toolNames: readonly string[];
+  readonly finishReason: string | null;
+  readonly context: JsonObject;
+  /** What was asked, by digest: it steers the policy, and is not needed to replay the structure. */
+  readonly requestDigest: Digest;
+  /** The verifier's report on the call as it arrived. */
+  readonly report: readonly Violation[];
+  /** Identity of the policy: model, adapter, prompt version, sampling. */
+  readonly proposer: JsonObject;
+  readonly seed: number | null;
+  /** Configuration and source revision of the run, as the host names them. */
+  readonly manifest: JsonObject;
+}
+
+export interface TokenCounts {
+  readonly prompt: number;
+  readonly generated: number;
+  readonly forced: number;
+}
+
+export interface AttemptEntry {
+  readonly kind: 'attempt';
+  readonly caseId: string;
+  /** From 1. */
+  readonly number: number;
+  readonly proposal: RecordedText;
+  /** False where generation stopped before the output was complete. */
+  readonly isComplete: boolean;
+  readonly patch: Patch | null;
+  /** `accepted`, `repair/still-invalid`, `gate/…`, or the code of the refusal. */
+  readonly verdict: string;
+  /** The verifier's report on the candidate after this attempt; empty where it is valid. */
+  readonly report: readonly Violation[];
+  readonly tokens: TokenCounts;
+  readonly maskDigest: string | null;
+}
+
+/** The policy declined: no patch was emitted, so this is not an attempt. */
+export interface AbstentionEntry {
+  readonly kind: 'abstention';
+  readonly caseId: string;
+  readonly proposal: RecordedText;
+  readonly verdict: string;
+  readonly tokens: TokenCounts;
+  readonly maskDigest: string | null;
+}
+
+export interface ClosedEntry {
+  readonly kind: 'closed';
+  readonly caseId: string;
+  readonly status: 'valid' | 'repaired' | 'abstained' | 'rejected' | 'failed';
+  readonly reason: string | null;
+  readonly params: JsonObject;
+  readonly patch: Patch | null;
+  /** Digest of the arguments that may be dispatched; null where nothing may. */
+  readonly argumentsDigest: Digest | null;
+  /** a: patches emitted; the call as it arrived and an abstention are none. */
+  readonly attempts: number;
+  /** r = a − 1, and 0 where a = 0. */
+  readonly retries: number;
+  readonly operations: number;
+  readonly attemptsLeft: number;
+  readonly operationsLeft: number;
+  readonly validatorCalls: number;
+  /** Changed leaves that no operation of the patch names. */
+  readonly collateralOp: number;
+  /** Changed leaves outside every pointer that the verifier reported. */
+  readonly collateralPtr: number;
+}
+
+/** Measured, and therefore outside the digest of the trace. Milliseconds. */
+export interface ResourcesEntry {
+  readonly kind: 'resources';
+  readonly caseId: string;
+  readonly prefillMs: number;
+  readonly decodeMs: number;
+  readonly maskMs: number;
+  readonly confidence: number | null;
+}
+
+export type LedgerEntry = OpenedEntry | AttemptEntry | AbstentionEntry | ClosedEntry | ResourcesEntry;
+
+type FieldType = 'string' | 'number' | 'boolean' | 'array' | 'object';
+type FieldTable<Entry> = { readonly [Name in keyof Entry]-?: FieldType | `${FieldType}|null` };
+
+/** The fields of every entry and their JSON types, fixed before anything is recorded: a reader refuses every other shape. */
+export const ENTRY_FIELDS: { readonly [Kind in LedgerEntry['kind']]: FieldTable<Extract<LedgerEntry, { readonly kind: Kind }>> } = {
+  opened: {
+    kind: 'string', caseId: 'string', contractDigest: 'string|null', contract: 'object|null', call: 'object', toolNames: 'array', finishReason: 'string|null',
+    context: 'object', requestDigest: 'string', report: 'array', proposer: 'object', seed: 'number|null', manifest: 'object',
+  },
+  attempt: {
+    kind: 'string', caseId: 'string', number: 'number', proposal: 'object', isComplete: 'boolean', patch: 'array|null', verdict: 'string',
+    report: 'array', tokens: 'object', maskDigest: 'string|null',
+  },
+  abstention: { kind: 'string', caseId: 'string', proposal: 'object', verdict: 'string', tokens: 'object', maskDigest: 'string|null' },
+  closed: {
+    kind: 'string', caseId: 'string', status: 'string', reason: 'string|null', params: 'object', patch: 'array|null', argumentsDigest: 'string|null',
+    attempts: 'number', retries: 'number', operations: 'number', attemptsLeft: 'number', operationsLeft: 'number', validatorCalls: 'number',
+    collateralOp: 'number', collateralPtr: 'number',
+  },
+  resources: { kind: 'string', caseId: 'string', prefillMs: 'number', decodeMs: 'number', maskMs: 'number', confidence: 'number|null' },
+};
+
+/** The first fault of a value that should be an entry: a field that is unknown, missing or of another type. Undefined where there is none. */
+export function entryFault(value: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(value)) return 'entry: not an object';
+  const kind = memberOf(value, 'kind');
+  const fields: Readonly<Record<string, string>> | undefined = isEntryKind(kind) ? ENTRY_FIELDS[kind] : undefined;
+  if (fields === undefined) return 'kind: unknown';
+  const stranger = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
+  if (stranger !== undefined) return `${stranger}: unknown field`;
+  const fault = Object.entries(fields).find(([name, types]) => {
+    const member = memberOf(value, name);
+    return member === undefined || !types.split('|').includes(jsonTypeOf(member));
+  });
+  return fault === undefined ? undefined : `${fault[0]}: not ${fault[1]}`;
+}
+
+function isEntryKind(kind: JsonValue | undefined): kind is LedgerEntry['kind'] {
+  return typeof kind === 'string' && Object.hasOwn(ENTRY_FIELDS, kind);
+}
+
+/** Records a text by its digest, and whole where it is short enough and valid Unicode (canonical text can hold nothing else). */
+export function recordText(text: string): RecordedText {
+  const isRecorded = text.length <= RECORDED_TEXT_LIMIT && !hasLoneSurrogate(text);
+  return { text: isRecorded ? text : null, length: text.length, digest: digestOfText(text) };
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { GOOD, requestOf, scripted, STILL_WRONG, textProposal } from '../../tests/support.ts';
+import { loadContract, type Contract } from '../contract/contract.ts';
+import type { Proposer } from '../repair/proposer.ts';
+import { repairCall } from '../repair/repair.ts';
+import type { LedgerEntry } from './entry.ts';
+import { freeze, isFrozenRepair, type FrozenRepair } from './freeze.ts';
+import { Gold, scoreFrozen } from './gold.ts';
+import { replayTrace } from './replay.ts';
+
+async function frozenOf(...answers: string[]): Promise<FrozenRepair> {
+  return (await repairCall(requestOf(), scripted(...answers), { seed: 13, manifest: { revision: 'abc' } })).frozen;
+}
+
+function contractOf(overrides: Readonly<Record<string, unknown>> = {}): Contract {
+  const contract = loadContract(requestOf(overrides).contract);
+  if (!contract.ok) throw new Error(contract.error.code);
+  return contract.value;
+}
+
+describe('a frozen trace', () => {
+  test('holds what was judged: call, reports, proposals, verdicts, budgets, retries', async () => {
+    const frozen = await frozenOf(STILL_WRONG, GOOD);
+    expect(frozen.opened).toMatchObject({
+      caseId: 'case-1', contractDigest: contractOf().digest, contract: contractOf().document,
+      call: { name: 'transfer', arguments: { text: '{"to":"ACC-2041","amount_cents":"15000"}' } },
+      report: [{ code: 'wrong_type', pointer: '/amount_cents' }], proposer: { policy: 'scripted' }, seed: 13, manifest: { revision: 'abc' },
+    });
+    expect(frozen.proposals).toMatchObject([
+      { kind: 'attempt', number: 1, proposal: { text: STILL_WRONG }, patch: JSON.parse(STILL_WRONG), verdict: 'repair/still-invalid',
+        report: [{ code: 'wrong_type' }], maskDigest: 'mask' },
+      { kind: 'attempt', number: 2, verdict: 'accepted', report: [], tokens: { prompt: 100, generated: 10, forced: 4 } },
+    ]);
+    expect(frozen.closed).toMatchObject({
+      status: 'repaired', reason: null, attempts: 2, retries: 1, operations: 2, attemptsLeft: 0, operationsLeft: 0, validatorCalls: 3, collateralOp: 0, collateralPtr: 0,
+    });
+  });
+
+  test('counts an edit outside the reported pointers as collateral', async () => {
+    const frozen = await frozenOf(JSON.stringify([...JSON.parse(GOOD) as unknown[], { op: 'add', path: '/memo', value: 'hi' }]));
+    expect(frozen.closed).toMatchObject({ status: 'repaired', collateralOp: 0, collateralPtr: 1 });
+  });
+
+  test('is deep-frozen and does not share memory with the entries it was made of', async () => {
+    const { entries } = await frozenOf(GOOD);
+    const copy = structuredClone(entries) as LedgerEntry[];
+    const frozen = freeze(copy);
+    (copy[0] as { caseId: string }).caseId = 'changed';
+    expect(frozen.opened.caseId).toBe('case-1');
+    expect(Object.isFrozen(frozen.proposals[0])).toBe(true);
+    expect(() => { (frozen.closed as { status: string }).status = 'valid'; }).toThrow(TypeError);
+  });
+
+  test('refuses entries that are not one whole repair', async () => {
+    const { entries } = await frozenOf(STILL_WRONG, GOOD);
+    const [opened, first, second, closed] = entries as [LedgerEntry, LedgerEntry, LedgerEntry, LedgerEntry];
+    for (const wrong of [[], [opened], [opened, first], [first, opened, closed], [opened, closed, first], [opened, { ...first, caseId: 'other' }, second, closed]]) {
+      expect(() => freeze(wrong)).toThrow(TypeError);
+    }
+    expect(freeze([opened, first, second, closed]).digest).toBe(freeze(entries).digest);
+  });
+});
+
+describe('the digest', () => {
+  test('is the same in every run and on every machine: pinned', async () => {
+    expect((await frozenOf(STILL_WRONG, GOOD)).digest).toMatchInlineSnapshot(`"778180841d12519785546eb4b6f35808636c35e7bb9f4d97e65a77b7ae1051a2"`);
+  });
+
+  test('leaves wall-clock figures and confidence out, and binds everything else', async () => {
+    const run = async (answer: ReturnType<typeof textProposal>, options: Parameters<typeof repairCall>[2] = {}, request = requestOf()): Promise<string> =>
+      (await repairCall(request, scripted(answer), options)).ledger;
+    const plain = textProposal(GOOD);
+    const base = await run(plain);
+    expect(await run({ ...plain, confidence: 0.1, cost: { ...plain.cost, prefillMs: 999, decodeMs: 999, maskMs: 999 } })).toBe(base);
+    const others = [
+      await run({ ...plain, cost: { ...plain.cost, generatedTokenCount: 11 } }),
+      await run(textProposal(` ${GOOD}`)),
+      await run(plain, { seed: 1 }),
+      await run(plain, { manifest: { revision: 'def' } }),
+      await run(plain, {}, requestOf({ id: 'case-2' })),
+      await run(plain, {}, requestOf({ request: 'Send 150.01 to ACC-2041.' })),
+      await run(plain, {}, requestOf({ contract: { attemptBudget: 1 } })),
+    ];
+    expect(new Set([base, ...others]).size).toBe(others.length + 1);
+  });
+});
+
+describe('replay without the policy', () => {
+  test.each<[string, string[]]>([
+    ['repaired at once', [GOOD]],
+    ['repaired at the second attempt', [STILL_WRONG, GOOD]],
+    ['refused and given up', ['no', '[]']],
+    ['abstained', [STILL_WRONG, '{"abstain":"ambiguous"}']],
+    ['failed because the proposer threw', ['no']],
+  ])('agrees on a trace that was %s', async (_, answers) => {
+    const frozen = await frozenOf(...answers);
+    expect(await replayTrace(frozen, contractOf())).toEqual({ ok: true, value: frozen.proposals.length + 2 });
+  });
+
+  test('agrees on an aborted repair', async () => {
+    const signal = { aborted: false };
+    const aborting: Proposer = {
+      identity: {},
+      propose: () => {
+        signal.aborted = true;
+        return Promise.resolve({ ok: true, value: textProposal(GOOD) });
+      },
+    };
+    const { frozen } = await repairCall(requestOf(), aborting, { signal });
+    expect(await replayTrace(frozen, contractOf())).toMatchObject({ ok: true });
+  });
+
+  test.each<[string, number, (entry: Record<string, unknown>) => void]>([
+    ['a verdict that was turned into acceptance', 1, (entry) => { entry['verdict'] = 'accepted'; }],
+    ['a report that was emptied', 1, (entry) => { entry['report'] = []; }],
+    ['a patch that differs from its text', 2, (entry) => { entry['patch'] = []; }],
+    ['an attempt that was not counted', 3, (entry) => { entry['attempts'] = 1; }],
+    ['a collateral count that was changed', 3, (entry) => { entry['collateralPtr'] = 5; }],
+    ['a first report that was changed', 0, (entry) => { entry['report'] = []; }],
+  ])('names %s, although a chain over it would be sound', async (_, index, change) => {
+    const entries = structuredClone((await frozenOf(STILL_WRONG, GOOD)).entries) as unknown as Record<string, unknown>[];
+    change(entries[index] as Record<string, unknown>);
+    expect(await replayTrace(freeze(entries as unknown as LedgerEntry[]), contractOf())).toMatchObject({ ok: false, error: { code: 'replay/difference', index } });
+  });
+
+  test('needs the contract of the trace', async () => {
+    expect(await replayTrace(await frozenOf(GOOD), contractOf({ contract: { attemptBudget: 1 } }))).toMatchObject({ ok: false, error: { code: 'replay/contract-mismatch' } });
+  });
+
+  test('names an entry whose text is recorded by digest alone', async () => {
+    const frozen = await frozenOf(' '.repeat(300_000), GOOD);
+    expect(frozen.proposals[0]).toMatchObject({ proposal: { text: null, length: 300_000 } });
+    expect(await replayTrace(frozen, contractOf())).toMatchObject({ ok: false, error: { code: 'replay/text-not-recorded', index: 1 } });
+  });
+});
+
+describe('gold is opened only over a frozen repair', () => {
+  test('the scorer sees the trace and the label', async () => {
+    const frozen = await frozenOf(GOOD);
+    const score = scoreFrozen(frozen, new Gold({ patch: GOOD }), (trace, label) => JSON.stringify(trace.closed.patch) === label.patch);
+    expect(score).toBe(true);
+  });
+
+  test('what was not frozen is refused, also a copy that looks the same', async () => {
+    const frozen = await frozenOf(GOOD);
+    expect(isFrozenRepair(frozen)).toBe(true);
+    expect(() => scoreFrozen({ ...frozen } as FrozenRepair, new Gold(1), () => 1)).toThrow(TypeError);
+    expect(() => scoreFrozen(structuredClone(frozen), new Gold(1), () => 1)).toThrow(TypeError);
+  });
+
+  test('a label has nothing to read, list, print or serialise', () => {
+    const gold = new Gold({ secret: 'target' });
+    expect(JSON.stringify({ gold })).toBe('{"gold":{}}');
+    expect(Reflect.ownKeys(gold)).toEqual([]);
+    expect(String(gold)).not.toContain('target');
+  });
+});

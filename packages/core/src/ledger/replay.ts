@@ -1,0 +1,75 @@
+/**
+ * Replay from the ledger alone: the recorded proposals go through the same loop again, without the policy and without an executor, and
+ * every entry must come out as it was recorded. Shows that the verdicts follow from the proposals, on any machine.
+ */
+import type { Contract } from '../contract/contract.ts';
+import { canonicalText } from '../json/canonical.ts';
+import type { JsonValue } from '../json/value.ts';
+import { NO_COST } from '../repair/close.ts';
+import type { Proposal, ProposalCost, Proposer } from '../repair/proposer.ts';
+import { repairCall } from '../repair/repair.ts';
+import { err, ok, type Result } from '../result.ts';
+import type { AbstentionEntry, AttemptEntry, LedgerEntry, TokenCounts } from './entry.ts';
+import type { FrozenRepair } from './freeze.ts';
+
+export type ReplayIssue =
+  | { readonly code: 'replay/contract-mismatch'; readonly expected: string; readonly found: string | null }
+  /** A text of the trace was recorded by digest alone; `index` is its entry's. */
+  | { readonly code: 'replay/text-not-recorded'; readonly index: number }
+  /** The first entry that comes out otherwise. An entry that is missing on one side is null. */
+  | { readonly code: 'replay/difference'; readonly index: number; readonly recorded: LedgerEntry | null; readonly replayed: LedgerEntry | null };
+
+/** Runs a frozen trace again under `contract`. `ok` holds how many entries agreed. */
+export async function replayTrace(trace: FrozenRepair, contract: Contract): Promise<Result<number, ReplayIssue>> {
+  const { opened, proposals, closed } = trace;
+  const { contractDigest } = opened;
+  if (contractDigest !== contract.digest) return err({ code: 'replay/contract-mismatch', expected: contract.digest, found: contractDigest });
+  const argumentsText = opened.call.arguments.text;
+  if (argumentsText === null) return err({ code: 'replay/text-not-recorded', index: 0 });
+  const unrecorded = proposals.findIndex((entry) => entry.proposal.text === null);
+  if (unrecorded !== -1) return err({ code: 'replay/text-not-recorded', index: unrecorded + 1 });
+
+  const request = {
+    id: opened.caseId, request: [], contract: contract.document, toolNames: opened.toolNames, context: opened.context,
+    call: { name: opened.call.name, argumentsText }, finishReason: opened.finishReason ?? undefined,
+  };
+  const signal = { aborted: false };
+  let answered = 0;
+  const recorded: Proposer = {
+    identity: opened.proposer,
+    propose: () => {
+      const entry = proposals[answered];
+      answered += 1;
+      if (entry !== undefined) return Promise.resolve(ok(proposalOf(entry)));
+      // No further proposal was recorded: the repair ended by an abort or a failure of the proposer.
+      signal.aborted = closed.reason === 'repair/aborted';
+      return Promise.resolve(err({ code: closed.reason ?? 'replay/no-proposal', message: '' }));
+    },
+  };
+  const seed = opened.seed === null ? {} : { seed: opened.seed };
+  const { frozen } = await repairCall(request, recorded, { signal, manifest: opened.manifest, ...seed });
+
+  // The request text is not recorded, only its digest; the resources are measurements.
+  const expected = [opened, ...proposals, closed];
+  const actual = [{ ...frozen.opened, requestDigest: opened.requestDigest }, ...frozen.proposals, frozen.closed];
+  for (let index = 0; index < Math.max(expected.length, actual.length); index += 1) {
+    const [before, after] = [expected[index] ?? null, actual[index] ?? null];
+    if (textOf(before) !== textOf(after)) return err({ code: 'replay/difference', index, recorded: before, replayed: after });
+  }
+  return ok(expected.length);
+}
+
+function textOf(entry: LedgerEntry | null): string {
+  return canonicalText(entry as unknown as JsonValue);
+}
+
+function proposalOf(entry: AttemptEntry | AbstentionEntry): Proposal {
+  const text = entry.proposal.text ?? '';
+  const cost = costOf(entry.tokens);
+  if (entry.kind === 'attempt' && !entry.isComplete) return { kind: 'incomplete', text, code: entry.verdict, cost };
+  return { kind: 'text', text, confidence: undefined, cost, maskDigest: entry.maskDigest ?? undefined };
+}
+
+function costOf(tokens: TokenCounts): ProposalCost {
+  return { ...NO_COST, promptTokenCount: tokens.prompt, generatedTokenCount: tokens.generated, forcedTokenCount: tokens.forced };
+}

@@ -1,0 +1,160 @@
+/** The last stage, Freeze: what the loop did becomes ledger entries, one sealed trace and the outcome. Nothing here decides anything. */
+import type { Contract } from '../contract/contract.ts';
+import type { RepairRequest } from '../intake/request.ts';
+import { digestOf, digestOfText } from '../json/digest.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
+import { countCollateral, type Collateral } from '../ledger/collateral.ts';
+import { recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type OpenedEntry, type TokenCounts } from '../ledger/entry.ts';
+import { freeze } from '../ledger/freeze.ts';
+import type { Patch } from '../patch/operation.ts';
+import type { JsonPointer } from '../pointer.ts';
+import { assertNever } from '../result.ts';
+import type { Violation } from '../validate/violation.ts';
+import type { AcceptedCall } from './accepted-call.ts';
+import type { RepairOutcome } from './outcome.ts';
+import type { Proposal, ProposalCost } from './proposer.ts';
+import type { HistoryEntry } from './state.ts';
+
+/** How the loop ended. */
+export type Ending =
+  | { readonly status: 'valid'; readonly call: AcceptedCall }
+  | { readonly status: 'repaired'; readonly call: AcceptedCall }
+  | { readonly status: 'abstained'; readonly reason: string }
+  | { readonly status: 'rejected'; readonly reason: string; readonly params: JsonObject }
+  | { readonly status: 'failed'; readonly reason: string; readonly message: string };
+
+/** What is fixed before the first proposal. */
+export interface Case {
+  readonly request: RepairRequest;
+  /** Undefined where it could not be loaded. */
+  readonly contract: Contract | undefined;
+  readonly report: readonly Violation[];
+  readonly proposer: JsonObject;
+  readonly seed: number | undefined;
+  readonly manifest: JsonObject;
+}
+
+/** What the attempts added up to. */
+export interface Progress {
+  readonly entries: readonly (AttemptEntry | AbstentionEntry)[];
+  readonly history: readonly HistoryEntry[];
+  /** Every applied operation, in order. */
+  readonly applied: Patch;
+  /** The arguments before the first and after the last applied patch; undefined where the text could not be read. */
+  readonly before: JsonValue | undefined;
+  readonly after: JsonValue | undefined;
+  /** Every pointer the verifier named. */
+  readonly reported: readonly JsonPointer[];
+  readonly validatorCalls: number;
+  readonly cost: ProposalCost;
+  readonly confidence: number | undefined;
+}
+
+export const NO_COST: ProposalCost = { promptTokenCount: 0, generatedTokenCount: 0, forcedTokenCount: 0, prefillMs: 0, decodeMs: 0, maskMs: 0 };
+
+export function addCosts(a: ProposalCost, b: ProposalCost): ProposalCost {
+  return {
+    promptTokenCount: a.promptTokenCount + b.promptTokenCount,
+    generatedTokenCount: a.generatedTokenCount + b.generatedTokenCount,
+    forcedTokenCount: a.forcedTokenCount + b.forcedTokenCount,
+    prefillMs: a.prefillMs + b.prefillMs,
+    decodeMs: a.decodeMs + b.decodeMs,
+    maskMs: a.maskMs + b.maskMs,
+  };
+}
+
+export function tokenCounts(cost: ProposalCost): TokenCounts {
+  return { prompt: cost.promptTokenCount, generated: cost.generatedTokenCount, forced: cost.forcedTokenCount };
+}
+
+export function attemptEntry(
+  caseId: string, number: number, proposal: Proposal, patch: Patch | undefined, verdict: string, report: readonly Violation[],
+): AttemptEntry {
+  const isComplete = proposal.kind === 'text';
+  return {
+    kind: 'attempt', caseId, number, proposal: recordText(proposal.text), isComplete, patch: patch ?? null, verdict, report,
+    tokens: tokenCounts(proposal.cost), maskDigest: isComplete ? (proposal.maskDigest ?? null) : null,
+  };
+}
+
+export function abstentionEntry(caseId: string, proposal: Extract<Proposal, { readonly kind: 'text' }>, verdict: string): AbstentionEntry {
+  const { text, cost, maskDigest = null } = proposal;
+  return { kind: 'abstention', caseId, proposal: recordText(text), verdict, tokens: tokenCounts(cost), maskDigest };
+}
+
+/** Seals the trace and makes the outcome. */
+export function close(of: Case, progress: Progress, ending: Ending): RepairOutcome {
+  const { request, contract, report } = of;
+  const closed = closedEntry(request.id, contract, progress, ending);
+  const { prefillMs, decodeMs, maskMs } = progress.cost;
+  const { confidence } = progress;
+  const frozen = freeze([
+    openedEntry(of),
+    ...progress.entries,
+    closed,
+    { kind: 'resources', caseId: request.id, prefillMs, decodeMs, maskMs, confidence: confidence ?? null },
+  ]);
+  const base = {
+    id: request.id, name: request.call.name, reports: report, history: progress.history, attempts: closed.attempts, operations: closed.operations,
+    confidence, cost: progress.cost, ledger: frozen.digest, frozen,
+  };
+  switch (ending.status) {
+    case 'valid':
+    case 'repaired': {
+      const { call } = ending;
+      const accepted = { ...base, accepted: call, argumentsText: call.argumentsText, arguments: call.arguments };
+      const { status } = ending;
+      return Object.freeze(status === 'valid' ? { ...accepted, status } : { ...accepted, status, patch: progress.applied });
+    }
+    case 'abstained':
+    case 'rejected':
+    case 'failed':
+      return Object.freeze({ ...base, ...ending });
+    default:
+      return assertNever(ending);
+  }
+}
+
+function openedEntry({ request, contract, report, proposer, seed, manifest }: Case): OpenedEntry {
+  return {
+    kind: 'opened',
+    caseId: request.id,
+    contractDigest: contract?.digest ?? null,
+    contract: (contract?.document ?? null) as JsonObject | null,
+    call: { name: request.call.name, arguments: recordText(request.call.argumentsText) },
+    toolNames: request.toolNames,
+    finishReason: request.finishReason ?? null,
+    context: request.context,
+    requestDigest: digestOfText(JSON.stringify(request.request)),
+    report,
+    proposer,
+    seed: seed ?? null,
+    manifest,
+  };
+}
+
+function closedEntry(caseId: string, contract: Contract | undefined, progress: Progress, ending: Ending): ClosedEntry {
+  const attempts = progress.entries.filter((entry) => entry.kind === 'attempt').length;
+  const operations = progress.applied.length;
+  const isAccepted = ending.status === 'valid' || ending.status === 'repaired';
+  const { before, after } = progress;
+  const collateral: Collateral = before === undefined || after === undefined
+    ? { collateralOp: 0, collateralPtr: 0 }
+    : countCollateral(before, after, progress.applied, progress.reported);
+  return {
+    kind: 'closed',
+    caseId,
+    status: ending.status,
+    reason: isAccepted ? null : ending.reason,
+    params: ending.status === 'rejected' ? ending.params : {},
+    patch: ending.status === 'repaired' ? progress.applied : null,
+    argumentsDigest: isAccepted ? digestOf(ending.call.arguments) : null,
+    attempts,
+    retries: Math.max(attempts - 1, 0),
+    operations,
+    attemptsLeft: (contract?.document.attemptBudget ?? attempts) - attempts,
+    operationsLeft: (contract?.document.operationBudget ?? operations) - operations,
+    validatorCalls: progress.validatorCalls,
+    ...collateral,
+  };
+}
