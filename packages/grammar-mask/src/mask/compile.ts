@@ -1,0 +1,147 @@
+/**
+ * Compiling a contract: everything that does not depend on a document. What the mask cannot constrain is named in the certificate, and the
+ * place it stands at loses `add` and `replace`; where that leaves nothing to write and nothing to move, compiling fails.
+ */
+import {
+  ABSTAIN_CODES, digestOf, err, ok, readSchemaNode, readSchemaPlace, ROOT_POINTER, schemaPlacesIn, surveySchema,
+  type Contract, type JsonObject, type JsonPointer, type JsonValue, type RepairState, type Result, type UnsupportedKeyword,
+} from '@contractrl/core';
+import { OperationGrammar, type ByteGrammar, type PatchLanguage } from '../grammar/operation-grammar.ts';
+import { missingPrintable } from '../grammar/spelling.ts';
+import { DEAD, ValueAutomaton, type StateId } from '../grammar/value-automaton.ts';
+import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_STRING_LENGTH, EMPTY_NODE, ValueGrammar, type ValueLimits } from '../grammar/value-grammar.ts';
+import { indexVocabulary, type VocabularyIndex } from '../vocab/vocabulary-index.ts';
+import type { Vocabulary } from '../vocab/vocabulary.ts';
+import { createMatcher, type MaskMatcher } from './matcher.ts';
+
+export interface CompileOptions {
+  /** Longest string where the schema sets no `maxLength`, in code points. */
+  readonly maxStringLength?: number;
+  /** Most elements where the schema sets no `maxItems`. */
+  readonly maxItems?: number;
+  /** The reasons a policy may abstain with; a contract may narrow the default list. */
+  readonly abstainCodes?: readonly string[];
+}
+
+export type CompileIssue =
+  /** Nothing can be written under this contract and nothing moved. */
+  | UnsupportedKeyword
+  /** The schema of a bare value accepts nothing. */
+  | { readonly code: 'mask/nothing-accepted' }
+  | { readonly code: 'mask/no-stop-token' }
+  /** No token spells this byte alone, so that the skeleton of a patch is out of reach. */
+  | { readonly code: 'mask/unspellable-byte'; readonly byte: number };
+
+export type BindIssue =
+  | { readonly code: 'mask/bad-budget'; readonly budget: 'attemptsLeft' | 'operationsLeft'; readonly value: number };
+
+/** What the mask promises and what it leaves to the judge. */
+export interface Certificate {
+  /** Declared places whose values the mask spells. */
+  readonly readableCount: number;
+  /** Keywords it cannot constrain: their places can be removed, moved and copied, not written. */
+  readonly unsupported: readonly UnsupportedKeyword[];
+  readonly limits: ValueLimits;
+}
+
+/** A contract under one vocabulary, for any document. Its automaton grows as states are reached and is shared by all matchers. */
+export interface CompiledMask {
+  readonly logitWidth: number;
+  readonly certificate: Certificate;
+  /** A matcher for the live document and the budgets of `state`. O(document + pointers). */
+  bind(state: RepairState): Result<MaskMatcher, BindIssue>;
+}
+
+/** Compiles the patches of a contract. Fails with a {@link CompileIssue}. O(schema), after the vocabulary was indexed once. */
+export function compileMask(contract: Contract, vocabulary: Vocabulary, options: CompileOptions = {}): Result<CompiledMask, CompileIssue> {
+  const parts = openCompilation(vocabulary, options);
+  if (!parts.ok) return parts;
+  const { automaton, grammar, index, limits } = parts.value;
+  const { tool: { parameters }, allowedOperations } = contract.document;
+
+  const survey = surveySchema(parameters);
+  const [firstUnsupported] = survey.unsupported;
+  const canTransfer = allowedOperations.some((kind) => kind === 'remove' || kind === 'move' || kind === 'copy');
+  if (firstUnsupported !== undefined && survey.readableCount === 0 && !canTransfer) return err(firstUnsupported);
+
+  const valueStates = new Map<string, StateId>();
+  const valueStatesIn = (document: JsonValue): (pointer: JsonPointer) => StateId => {
+    const placeAt = schemaPlacesIn(parameters, document);
+    return (pointer) => {
+      const place = placeAt(pointer);
+      if (!place.ok) return DEAD;
+      const known = valueStates.get(place.value.key);
+      if (known !== undefined) return known;
+      const node = readSchemaPlace(parameters, place.value);
+      const id = node.ok ? grammar.add(node.value) : EMPTY_NODE;
+      const state = id === EMPTY_NODE ? DEAD : automaton.enter(id, 'operation');
+      valueStates.set(place.value.key, state);
+      return state;
+    };
+  };
+
+  const abstainCodes = options.abstainCodes ?? ABSTAIN_CODES;
+  const language: PatchLanguage = { contract, spelling: index.spelling, automaton, abstainCodes, valueStatesIn };
+  return ok({
+    logitWidth: vocabulary.logitWidth,
+    certificate: { ...survey, limits },
+    bind({ candidate, attemptsLeft, operationsLeft }) {
+      for (const [budget, value] of [['attemptsLeft', attemptsLeft], ['operationsLeft', operationsLeft]] as const) {
+        if (!Number.isInteger(value) || value < 0) return err({ code: 'mask/bad-budget', budget, value });
+      }
+      const budget = attemptsLeft > 0 ? operationsLeft : 0;
+      const identity: JsonObject = {
+        contract: contract.digest, document: digestOf(candidate), operationsLeft: budget, abstainCodes, ...sharedIdentity(vocabulary, limits),
+      };
+      return ok(createMatcher({ vocabulary, index, automaton, identity }, new OperationGrammar(language, candidate, budget, 'first')));
+    },
+  });
+}
+
+/** One bare value of a schema as the whole output: for arms that regenerate the arguments, and for tests of the value grammar alone. */
+export interface CompiledValueMask {
+  readonly logitWidth: number;
+  createMatcher(): MaskMatcher;
+}
+
+/** Compiles the values of a schema. Fails with a {@link CompileIssue}: here any keyword the mask cannot constrain ends it. */
+export function compileValueMask(schema: JsonObject, vocabulary: Vocabulary, options: CompileOptions = {}): Result<CompiledValueMask, CompileIssue> {
+  const parts = openCompilation(vocabulary, options);
+  if (!parts.ok) return parts;
+  const { automaton, grammar, index, limits } = parts.value;
+  const node = readSchemaNode(schema, schema, ROOT_POINTER);
+  if (!node.ok) return node;
+  const id = grammar.add(node.value);
+  if (id === EMPTY_NODE) return err({ code: 'mask/nothing-accepted' });
+  const start = automaton.enter(id, 'whole-output');
+  const identity: JsonObject = { schema: digestOf(schema), ...sharedIdentity(vocabulary, limits) };
+  return ok({ logitWidth: vocabulary.logitWidth, createMatcher: () => createMatcher({ vocabulary, index, automaton, identity }, bareValues(start)) });
+}
+
+interface Compilation {
+  readonly index: VocabularyIndex;
+  readonly grammar: ValueGrammar;
+  readonly automaton: ValueAutomaton;
+  readonly limits: ValueLimits;
+}
+
+function openCompilation(vocabulary: Vocabulary, options: CompileOptions): Result<Compilation, CompileIssue> {
+  if (vocabulary.stopIds.length === 0) return err({ code: 'mask/no-stop-token' });
+  const index = indexVocabulary(vocabulary);
+  const missing = missingPrintable(index.spelling);
+  if (missing !== undefined) return err({ code: 'mask/unspellable-byte', byte: missing });
+  const limits = { maxStringLength: options.maxStringLength ?? DEFAULT_MAX_STRING_LENGTH, maxItems: options.maxItems ?? DEFAULT_MAX_ITEMS };
+  for (const [name, limit] of Object.entries(limits)) if (!Number.isInteger(limit) || limit < 0) throw new RangeError(`${name}: expected a whole number, got ${limit}`);
+  const grammar = new ValueGrammar(index.spelling, limits);
+  return ok({ index, grammar, automaton: new ValueAutomaton(grammar, index.spelling), limits });
+}
+
+function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits): JsonObject {
+  return { vocabulary: vocabulary.digest, logitWidth: vocabulary.logitWidth, limits: { ...limits } };
+}
+
+/** The face of a grammar whose every state belongs to the value automaton. */
+function bareValues(start: StateId): ByteGrammar {
+  const unreachable = (): never => { throw new RangeError('A bare value has no operations'); };
+  return { start, next: () => DEAD, forcedByte: () => -1, close: unreachable };
+}
