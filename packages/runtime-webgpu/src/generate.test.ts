@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { TokenId } from '@contractrl/grammar-mask';
+import { generate, type GenerateOptions, type Generation } from './generate.ts';
+import { createSampler } from './sampling.ts';
+import { createScriptedEngine, type ScriptedEngineOptions } from './scripted/engine.ts';
+import { createToyMatcher, STOP } from '../tests/support/toy-matcher.ts';
+
+const PIECES = ['[{"op":"', 'add', 'ad', 'd', 'remove', '","path":"/', 'city', 'ci', 'ty', 'ties', 'cities', '"}', '"}]', ']', '{"', 'abstain', '":"', 'locked'];
+const TEXTS = ['[{"op":"add","path":"/city"}]', '[{"op":"remove","path":"/city"}]', '[{"op":"remove","path":"/cities"}]', '{"abstain":"locked"}'];
+const PROMPT: readonly TokenId[] = [1, 2, 3];
+const GREEDY = createSampler({ kind: 'greedy' });
+
+/** Logits that depend on the text written after the prompt, not on how it was split: what a real model does nearly. */
+function scriptFor(seed: number, spell: (id: TokenId) => string): ScriptedEngineOptions['script'] {
+  return (history, out) => {
+    const text = history.slice(PROMPT.length).map(spell).join('');
+    for (let id = 0; id < out.length; id += 1) out[id] = Math.sin(seed + [...`${text}|${spell(id)}`].reduce((hash, char) => (hash * 33 + char.charCodeAt(0)) % 9973, 17)) * 5;
+  };
+}
+
+const spell = (id: TokenId): string => (id === STOP ? '' : PIECES[id - 1]!);
+
+async function run(overrides: Partial<GenerateOptions> & { readonly seed?: number; readonly script?: ScriptedEngineOptions['script']; readonly logitWidth?: number } = {}) {
+  const chunks: number[] = [];
+  const logitWidth = overrides.logitWidth ?? PIECES.length + 1;
+  const engine = createScriptedEngine({ logitWidth, script: overrides.script ?? scriptFor(overrides.seed ?? 1, spell), onStep: (_, count) => void chunks.push(count) });
+  const start = await engine.extend(engine.emptyCache, PROMPT);
+  if (!start.ok) throw new Error(start.error.code);
+  const result = await generate(engine, createToyMatcher(PIECES, TEXTS, logitWidth), start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 40, ...overrides });
+  return { result, chunks: chunks.slice(1) };
+}
+
+async function generation(overrides: Parameters<typeof run>[0] = {}): Promise<Generation> {
+  const { result } = await run(overrides);
+  if (!result.ok) throw new Error(result.error.code);
+  return result.value;
+}
+
+/** Prefers the pieces of one text over all others. */
+function prefer(text: string): ScriptedEngineOptions['script'] {
+  return (history, out) => {
+    const written = history.slice(PROMPT.length).map(spell).join('');
+    for (let id = 1; id < out.length; id += 1) if (id <= PIECES.length && text.startsWith(written + spell(id))) out[id] = spell(id).length;
+  };
+}
+
+describe('jump-forward', () => {
+  test('on or off, greedy output is the same bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 10_000 }), async (seed) => {
+        const [on, off] = [await generation({ seed }), await generation({ seed, jumpForward: false })];
+        expect(on.text).toBe(off.text);
+        expect(TEXTS).toContain(on.text);
+        expect(off.forcedTokenCount).toBe(0);
+        expect(on.sequenceLogProbability).toBeGreaterThanOrEqual(off.sequenceLogProbability - 1e-9);
+      }),
+    );
+  });
+
+  test('a forced run goes to the engine in one chunk with the token chosen before it', async () => {
+    const { result, chunks } = await run({ script: prefer('[{"op":"remove","path":"/cities"}]') });
+    const value = result.ok ? result.value : undefined;
+    expect(value).toMatchObject({ kind: 'complete', text: '[{"op":"remove","path":"/cities"}]' });
+    // decisions: `[{"op":"`, `remove`, `cities`; after the last everything is forced, and the engine is not asked again.
+    expect(value!.generatedTokenCount - value!.forcedTokenCount).toBe(3);
+    expect(chunks).toEqual([1, 2]);
+  });
+
+  test('counts: generated is every output token, forced those never sampled', async () => {
+    const value = await generation({ script: prefer('{"abstain":"locked"}') });
+    expect(value.ids.at(-1)).toBe(STOP);
+    expect(value.generatedTokenCount).toBe(value.ids.length);
+    expect(value.generatedTokenCount - value.forcedTokenCount).toBe(1);
+  });
+});
+
+describe('probabilities', () => {
+  test('the sequence log-probability is the sum over the decisions of the masked distribution', async () => {
+    const value = await generation({ script: () => undefined });
+    // flat logits: two openings, then `ad`, `add` or `remove`, then … : each decision adds −log of its number of choices.
+    expect(Math.exp(-value.sequenceLogProbability)).toBeCloseTo(Math.round(Math.exp(-value.sequenceLogProbability)), 6);
+    expect(value.sequenceLogProbability).toBeLessThan(0);
+  });
+
+  test('the allowed mass is the share of the allowed ids, at decisions only', async () => {
+    const value = await generation({ script: prefer('{"abstain":"locked"}'), reportAllowedMass: true });
+    const logits = new Float32Array(PIECES.length + 1);
+    prefer('{"abstain":"locked"}')(PROMPT, logits);
+    const total = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
+    const allowed = [PIECES.indexOf('{"') + 1, PIECES.indexOf('[{"op":"') + 1].reduce((sum, id) => sum + Math.exp(logits[id]!), 0);
+    expect(value.allowedMass).toHaveLength(1);
+    expect(value.allowedMass?.[0]).toBeCloseTo(allowed / total, 6);
+    expect((await generation()).allowedMass).toBeUndefined();
+  });
+
+  test('the same seed writes the same text', async () => {
+    const texts = await Promise.all([5, 5].map(async (seed) => (await generation({ sampler: createSampler({ kind: 'random', temperature: 2, topP: 1, seed }) })).text));
+    expect(texts[0]).toBe(texts[1]);
+  });
+});
+
+describe('ends', () => {
+  test('a spent token budget is incomplete, with the text so far', async () => {
+    const value = await generation({ maxTokens: 2, script: prefer('[{"op":"add","path":"/city"}]') });
+    expect(value).toMatchObject({ kind: 'incomplete', generatedTokenCount: 2, text: '[{"op":"add' });
+  });
+
+  test('an abort between two steps stops', async () => {
+    expect((await run({ signal: AbortSignal.abort() })).result).toEqual({ ok: false, error: { code: 'engine/aborted' } });
+  });
+
+  test('an abort during a step stops after it', async () => {
+    const controller = new AbortController();
+    const { result } = await run({
+      signal: controller.signal,
+      script: (history, out) => {
+        if (history.length > PROMPT.length) controller.abort();
+        prefer(TEXTS[0]!)(history, out);
+      },
+    });
+    expect(result).toEqual({ ok: false, error: { code: 'engine/aborted' } });
+  });
+
+  test('logits that are not numbers are a failure', async () => {
+    const { result } = await run({ script: (history, out) => void (history.length > PROMPT.length && out.fill(NaN)) });
+    expect(result).toEqual({ ok: false, error: { code: 'engine/bad-logits' } });
+  });
+
+  test('an empty mask is a failure, never token 0', async () => {
+    const engine = createScriptedEngine({ logitWidth: PIECES.length + 1, script: () => undefined });
+    const start = await engine.extend(engine.emptyCache, PROMPT);
+    if (!start.ok) throw new Error(start.error.code);
+    const result = await generate(engine, createToyMatcher(PIECES, [], PIECES.length + 1), start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 9 });
+    expect(result).toEqual({ ok: false, error: { code: 'mask/empty' } });
+  });
+
+  test('a matcher of another width is the caller’s bug', async () => {
+    const engine = createScriptedEngine({ logitWidth: 50, script: () => undefined });
+    const start = await engine.extend(engine.emptyCache, PROMPT);
+    if (!start.ok) throw new Error(start.error.code);
+    await expect(generate(engine, createToyMatcher(PIECES, TEXTS), start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 9 })).rejects.toThrow(RangeError);
+  });
+});
+
+test('more allowed ids than the sparse form holds take all logits, and padding is never chosen', async () => {
+  const many = Array.from({ length: 1500 }, (_, index) => `x${index};`);
+  const logitWidth = 2048;
+  const engine = createScriptedEngine({ logitWidth, script: (_, out) => void out.forEach((__, id) => (out[id] = id === 1300 || id > 1600 ? 9 : 0)) });
+  const start = await engine.extend(engine.emptyCache, PROMPT);
+  if (!start.ok) throw new Error(start.error.code);
+  const result = await generate(engine, createToyMatcher(many, many, logitWidth), start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 9 });
+  expect(result.ok && result.value.text).toBe(many[1299]);
+});
+
+test('times come from the given clock, mask and decode apart', async () => {
+  let now = 0;
+  const value = await generation({ clock: () => (now += 1) });
+  expect(value.maskMs).toBeGreaterThan(0);
+  expect(value.decodeMs).toBeGreaterThan(0);
+  expect(value.maskMs + value.decodeMs).toBe(now - 1);
+});

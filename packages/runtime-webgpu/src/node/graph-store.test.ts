@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readGguf, type GgufModel } from '../model/gguf.ts';
+import { remember } from './files.ts';
+import { ensureGraph, graphPath } from './graph-store.ts';
+import { BASE_MODEL } from '../model/base-model.ts';
+import { openRuntime } from './open-runtime.ts';
+import type { OpenProgress } from './progress.ts';
+import { TINY_CONFIGS, tinyModel } from '../../tests/support/tiny-model.ts';
+
+const { file } = tinyModel(TINY_CONFIGS.llama);
+const OPTIONS = { format: 'q41x' } as const;
+let model: GgufModel;
+let folder: string;
+
+beforeAll(async () => {
+  const read = await readGguf(file);
+  if (!read.ok) throw new Error(read.error.code);
+  model = read.value;
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'contractrl-graph-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const graphs = (): string => join(folder, 'graphs');
+
+async function ensure(cacheDirectory = folder): Promise<{ readonly kind: string; readonly built: boolean }> {
+  let built = false;
+  const stored = await ensureGraph(model, OPTIONS, cacheDirectory, () => (built = true));
+  return { kind: stored.kind, built };
+}
+
+test('a graph is built once', async () => {
+  expect(await ensure()).toEqual({ kind: 'file', built: true });
+  expect(await ensure()).toEqual({ kind: 'file', built: false });
+  expect((await readdir(graphs())).filter((name) => !name.endsWith('.json'))).toHaveLength(1);
+});
+
+test.each([
+  { name: 'cut short', damage: async (path: string) => writeFile(path, (await readFile(path)).subarray(0, 100)) },
+  { name: 'without its note', damage: (path: string) => rm(`${path}.verified.json`) },
+  { name: 'beside an unreadable note', damage: (path: string) => writeFile(`${path}.verified.json`, '{') },
+])('a graph $name is built again', async ({ damage }) => {
+  await ensure();
+  const path = graphPath(model, OPTIONS, folder);
+  const whole = await readFile(path);
+  await damage(path);
+  expect((await ensure()).built).toBe(true);
+  expect(await readFile(path)).toEqual(whole);
+});
+
+test('two builds at once leave one whole graph', async () => {
+  const both = await Promise.all([ensure(), ensure()]);
+  expect(both.map((stored) => stored.kind)).toEqual(['file', 'file']);
+  expect(await ensure()).toEqual({ kind: 'file', built: false });
+  expect((await readdir(graphs())).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+});
+
+test('what a killed process left is cleared away, what a running one writes is not', async () => {
+  await ensure();
+  const path = graphPath(model, OPTIONS, folder);
+  await writeFile(`${path}.${2 ** 30}-0a0a0a0a.tmp`, 'half');
+  await writeFile(`${path}.${process.ppid}-0b0b0b0b.tmp`, 'half');
+  await rm(path);
+  await ensure();
+  expect((await readdir(graphs())).filter((name) => name.endsWith('.tmp'))).toEqual([expect.stringContaining(`.${process.ppid}-`)]);
+});
+
+test('where nothing can be written the graph is used from memory', async () => {
+  await writeFile(join(folder, 'cache'), 'a file, not a folder');
+  expect(await ensure(join(folder, 'cache'))).toEqual({ kind: 'memory', built: true });
+});
+
+/** A whole start on the tiny model, given as a file of its own. */
+async function open(onProgress?: (progress: OpenProgress) => void, cacheDirectory = folder): Promise<void> {
+  const path = join(folder, 'tiny.gguf');
+  await writeFile(path, file);
+  const pin = { ...BASE_MODEL, sizeBytes: file.length, sha256: createHash('sha256').update(file).digest('hex') };
+  const opened = await openRuntime({ model: path, adapter: 'none', cacheDirectory, transport: { pin }, threads: 1, ...(onProgress === undefined ? {} : { onProgress }) });
+  if (!opened.ok) throw new Error(opened.error.message);
+  const { engine, vocabulary } = opened.value;
+  expect(vocabulary.logitWidth).toBe(engine.logitWidth);
+  const step = await engine.extend(engine.emptyCache, [1, 2]);
+  expect(step.ok).toBe(true);
+  await engine.dispose();
+}
+
+test('a graph that was damaged unnoticed does not load, and is built anew once', async () => {
+  await open();
+  const path = graphPath(model, OPTIONS, folder);
+  const { size } = await stat(path);
+  await writeFile(path, Buffer.alloc(size, 7));
+  await remember(path, '');
+  const told: string[] = [];
+  await open((progress) => told.push(progress.stage));
+  expect(told.filter((stage) => stage !== 'verify')).toEqual(['load', 'build-graph', 'load']);
+  expect(await readFile(path)).not.toEqual(Buffer.alloc(size, 7));
+});
+
+test('a start whose cache cannot be written says so and works', async () => {
+  await writeFile(join(folder, 'cache'), 'a file, not a folder');
+  const told: OpenProgress[] = [];
+  await open((progress) => told.push(progress), join(folder, 'cache'));
+  expect(told.map((progress) => progress.stage)).toContain('graph-not-kept');
+});

@@ -1,0 +1,15 @@
+/** What a first run tells while it works. Counts are bytes; `totalBytes` is known for every stage that counts. */
+import type { ModelFailure, ModelSource, SourceFailure } from './failure.ts';
+
+export type OpenProgress =
+  | { readonly stage: 'download'; readonly source: ModelSource; readonly doneBytes: number; readonly totalBytes: number }
+  | { readonly stage: 'extract'; readonly doneBytes: number; readonly totalBytes: number }
+  | { readonly stage: 'verify'; readonly doneBytes: number; readonly totalBytes: number }
+  /** A source did not work out; the next one is tried. */
+  | ({ readonly stage: 'source-failed' } & SourceFailure)
+  | { readonly stage: 'build-graph' }
+  /** The cache could not keep the graph: it will be built again next time. */
+  | { readonly stage: 'graph-not-kept'; readonly failure: ModelFailure }
+  | { readonly stage: 'load' };
+
+export type OnProgress = (progress: OpenProgress) => void;

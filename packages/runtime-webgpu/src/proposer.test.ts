@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import { err, ok, type Digest, type Observation, type Proposal } from '@contractrl/core';
+import type { Vocabulary } from '@contractrl/grammar-mask';
+import { createMaskedProposer, createProposerMemory, type MaskCompiler, type ProposerOptions } from './proposer.ts';
+import { createRepairer } from './repairer.ts';
+import { createScriptedEngine, type ScriptedEngineOptions } from './scripted/engine.ts';
+import type { Tokenizer } from './tokenizer.ts';
+import { createToyMatcher } from '../tests/support/toy-matcher.ts';
+import { observationOf, REFERENCE_REPAIRS, requestOf } from '../tests/support/repair-prompts.ts';
+
+/** Ids 1 to 255 are Latin-1 characters, 0 stops: a tokenizer and a mask over characters. */
+const PIECES = Array.from({ length: 255 }, (_, index) => String.fromCharCode(index + 1));
+const LOGIT_WIDTH = 256;
+const encode = (text: string): readonly number[] => Array.from(text, (character) => Math.min(character.charCodeAt(0), 255));
+const tokenizer: Tokenizer = {
+  encodePlain: encode, encodeTrusted: encode, decode: (ids) => ids.map((id) => PIECES[id - 1] ?? '').join(''), specialIds: new Map(), stopIds: [0], tokens: [],
+};
+const vocabulary: Vocabulary = { logitWidth: LOGIT_WIDTH, tokens: [], stopIds: [0], digest: 'v'.repeat(64) as Digest, encode };
+
+const [reference] = REFERENCE_REPAIRS;
+const request = requestOf(reference!);
+const observation = observationOf(request);
+const RIGHT = '[{"op":"add","path":"/case_number","value":43403}]';
+const WRONG = '[{"op":"add","path":"/case_number","value":1}]';
+const ABSTAIN = '{"abstain":"ambiguous"}';
+
+/** Makes the texts likely in this order, the first most. */
+function preferring(...texts: readonly string[]): ScriptedEngineOptions['script'] {
+  return (history, out) => {
+    const written = history.map((id) => PIECES[id - 1] ?? '').join('').split('assistant\n').at(-1)!;
+    texts.forEach((text, index) => {
+      if (text.startsWith(written)) out[text.charCodeAt(written.length)] = 3 * (texts.length - index);
+    });
+  };
+}
+
+function parts(given: { readonly script?: ScriptedEngineOptions['script']; readonly compile?: MaskCompiler; readonly contextLength?: number } = {}) {
+  const calls = { compiled: 0, chunks: [] as number[] };
+  const engine = createScriptedEngine({ logitWidth: LOGIT_WIDTH, contextLength: given.contextLength ?? 4096, script: given.script ?? preferring(RIGHT, WRONG, ABSTAIN), onStep: (_, count) => void calls.chunks.push(count) });
+  const compile: MaskCompiler = given.compile ?? (() => {
+    calls.compiled += 1;
+    return ok({ bind: () => ok(createToyMatcher(PIECES, [RIGHT, WRONG, ABSTAIN], LOGIT_WIDTH)) });
+  });
+  let now = 0;
+  return { calls, parts: { engine, tokenizer, vocabulary, clock: () => (now += 1), memory: createProposerMemory(engine, compile) } };
+}
+
+async function propose(given: ReturnType<typeof parts>, options?: ProposerOptions, shown: Observation = observation): Promise<Proposal> {
+  const proposal = await createMaskedProposer(given.parts, options).propose(shown, new AbortController().signal);
+  if (!proposal.ok) throw new Error(proposal.error.code);
+  return proposal.value;
+}
+
+describe('a proposal', () => {
+  test('is the text the model prefers among those the mask allows, with its cost', async () => {
+    const proposal = await propose(parts());
+    expect(proposal).toMatchObject({ kind: 'text', text: RIGHT, maskDigest: 'toy' });
+    expect(proposal.cost.promptTokenCount).toBe(reference!.prompt.length);
+    // two choices: patch or abstain, and the first digit
+    expect(proposal.cost.generatedTokenCount - proposal.cost.forcedTokenCount).toBe(2);
+    expect([proposal.cost.prefillMs, proposal.cost.decodeMs, proposal.cost.maskMs].every((ms) => ms > 0)).toBe(true);
+  });
+
+  test('is as confident as the product of its decisions', async () => {
+    const proposal = await propose(parts({ script: preferring(RIGHT, WRONG) }));
+    const [right, wrong] = [Math.exp(6), Math.exp(3)];
+    // at the first decision both patches share one character, whose logit is that of the likelier text written last
+    const atOpening = Math.exp(3) / (Math.exp(3) + 1);
+    expect(proposal.kind === 'text' && proposal.confidence).toBeCloseTo(atOpening * (right / (right + wrong)), 5);
+  });
+
+  test('that outgrows its token budget is incomplete', async () => {
+    expect(await propose(parts(), { maxAnswerTokens: 5 })).toMatchObject({ kind: 'incomplete', code: 'generate/token-budget', text: '[{"op' });
+  });
+
+  test('is the same without jump-forward, only dearer', async () => {
+    const [on, off] = [parts(), parts()];
+    expect((await propose(on)).text).toBe((await propose(off, { jumpForward: false })).text);
+    expect(on.calls.chunks.length).toBeLessThan(off.calls.chunks.length);
+  });
+
+  test('with a seed repeats; the next attempt draws anew', async () => {
+    const sampling = { kind: 'random', temperature: 50, topP: 1, seed: 3 } as const;
+    const later = { ...observation, state: { ...observation.state, history: [{ patch: undefined, verdict: 'patch/x', code: undefined, pointer: undefined }] } };
+    const texts = new Set<string>();
+    for (let seed = 0; seed < 8; seed += 1) {
+      const first = (await propose(parts(), { sampling: { ...sampling, seed } })).text;
+      expect((await propose(parts(), { sampling: { ...sampling, seed } })).text).toBe(first);
+      expect((await propose(parts(), { sampling: { ...sampling, seed } }, later)).text).toBe((await propose(parts(), { sampling: { ...sampling, seed: seed + 1 } })).text);
+      texts.add(first);
+    }
+    expect(texts.size).toBeGreaterThan(1);
+  });
+});
+
+describe('what is kept', () => {
+  test('a contract is compiled once, and a second attempt runs only the part of the prompt that changed', async () => {
+    const given = parts();
+    await propose(given);
+    const first = given.calls.chunks.splice(0);
+    const second = { ...observation, state: { ...observation.state, attemptsLeft: 1 } };
+    await propose(given, {}, second);
+    expect(given.calls.compiled).toBe(1);
+    expect(given.calls.chunks[0]).toBeLessThan(reference!.prompt.length / 2);
+    expect(first.slice(0, 3).reduce((sum, count) => sum + count, 0)).toBe(reference!.prompt.length);
+  });
+});
+
+describe('failures end the repair with a code and a sentence', () => {
+  test.each([
+    { name: 'a keyword the mask cannot honour', given: { compile: () => err({ code: 'mask/unsupported-keyword', keyword: 'not' }) }, failure: { code: 'mask/unsupported-keyword', params: { keyword: 'not' } } },
+    { name: 'a state the mask cannot be bound to', given: { compile: () => ok({ bind: () => err({ code: 'mask/token-budget' }) }) }, failure: { code: 'mask/token-budget' } },
+    { name: 'a context too small for prompt and answer', given: { contextLength: 300 }, failure: { code: 'prompt/too-long', params: { limit: 44 } } },
+    { name: 'logits that are none', given: { script: (_: readonly number[], out: Float32Array) => void out.fill(NaN) }, failure: { code: 'engine/bad-logits' } },
+    { name: 'a device that is lost', given: { script: () => { throw new Error('lost'); } }, failure: { code: 'engine/run-failed', cause: new Error('lost') } },
+  ])('$name', async ({ given, failure }) => {
+    const proposal = await createMaskedProposer(parts(given).parts).propose(observation, new AbortController().signal);
+    expect(proposal.ok).toBe(false);
+    expect(!proposal.ok && proposal.error).toMatchObject({ ...failure, message: expect.stringMatching(/\.$/u) as string });
+  });
+
+  test('a cancelled signal', async () => {
+    const proposal = await createMaskedProposer(parts().parts).propose(observation, AbortSignal.abort());
+    expect(!proposal.ok && proposal.error.code).toBe('engine/aborted');
+  });
+});
+
+test('the identity names model, adapter, prompt, vocabulary and sampling', () => {
+  const { identity } = createMaskedProposer(parts().parts, { sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 } });
+  expect(identity).toEqual({
+    backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '1', vocabulary: vocabulary.digest,
+    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, maxAnswerTokens: 256, jumpForward: true,
+  });
+});
+
+describe('a repairer', () => {
+  test('repairs, and its record carries the times of the given clock', async () => {
+    const { outcome, record } = await createRepairer(parts().parts).repairToRecord(request);
+    expect(outcome).toMatchObject({ status: 'repaired', arguments: { case_number: 43403, court: 'New York', year: 2018 }, attempts: 1, operations: 1 });
+    expect(record.timing.totalMs).toBeGreaterThan(record.timing.prefillMs + record.timing.decodeMs + record.timing.maskMs - 1);
+    expect(record.tokens.generated).toBe(outcome.cost.generatedTokenCount);
+  });
+
+  test('runs several repairs at once', async () => {
+    const repairer = createRepairer(parts().parts);
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => repairer.repair(request)));
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['repaired', 'repaired', 'repaired', 'repaired']);
+    expect(new Set(outcomes.map((outcome) => outcome.ledger)).size).toBe(1);
+  });
+
+  test('that is cancelled in mid-repair leaves the call as it was', async () => {
+    const controller = new AbortController();
+    const given = parts({ script: (history, out) => { controller.abort(); preferring(RIGHT)(history, out); } });
+    const outcome = await createRepairer(given.parts).repair(request, { signal: controller.signal });
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'repair/aborted' });
+    expect('arguments' in outcome).toBe(false);
+  });
+
+  test('that was disposed answers with a failure', async () => {
+    const repairer = createRepairer(parts().parts);
+    await repairer.dispose();
+    expect(await repairer.repair(request)).toMatchObject({ status: 'failed', reason: 'engine/disposed' });
+  });
+});

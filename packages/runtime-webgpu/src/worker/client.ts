@@ -1,0 +1,116 @@
+/**
+ * The page's side: promises over messages. Every call ends, whatever happens to the worker: with a value, with the failure it reported,
+ * with `worker/aborted` as soon as the caller's signal says so, or with `worker/…` where the worker is gone.
+ */
+import { err, ok, type JsonValue, type Result } from '@contractrl/core';
+import {
+  isFromWorker, type LoadProgress, type LoadRequest, type RemoteFailure, type ToWorker, type WorkerCall, type WorkerMethod, type WorkerMethods,
+} from './protocol.ts';
+
+/** The half of a `Worker` or a `MessagePort` that is needed here. */
+export interface WorkerEndpoint {
+  postMessage(message: ToWorker): void;
+  addEventListener(type: string, listener: (event: unknown) => void): void;
+  /** A worker is terminated; a port is closed. */
+  terminate(): void;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+export interface LoadOptions extends CallOptions {
+  readonly onProgress?: (progress: LoadProgress) => void;
+}
+
+type Reply<M extends WorkerMethod> = Result<WorkerMethods[M]['value'], RemoteFailure>;
+
+export interface RepairerClient {
+  /** Fetches, verifies and starts the model. A second call replaces the first repairer. */
+  load(request: LoadRequest, options?: LoadOptions): Promise<Reply<'load'>>;
+  repair(record: JsonValue, options?: CallOptions): Promise<Reply<'repair'>>;
+  /** Frees the model, then ends the worker; at the latest after two seconds. Calls under way end with `worker/closed`. */
+  dispose(): Promise<void>;
+}
+
+/** A module worker starts in tens of milliseconds; a development server that still has to bundle may need seconds. */
+const START_TIMEOUT_MS = 60_000;
+/** A WASM run cannot be interrupted, so a polite goodbye is given this long and no longer. */
+const DISPOSE_TIMEOUT_MS = 2_000;
+
+interface Pending {
+  settle(reply: Result<unknown, RemoteFailure>): void;
+  onProgress: ((progress: LoadProgress) => void) | undefined;
+}
+
+/** Takes ownership of `worker`. Fails calls with `worker/did-not-start`, `worker/died`, `worker/unreadable-message`, `worker/aborted` or `worker/closed`. */
+export function connectRepairer(worker: WorkerEndpoint, startTimeoutMs: number = START_TIMEOUT_MS): RepairerClient {
+  const pending = new Map<number, Pending>();
+  let nextId = 1;
+  /** Set once; every later call fails with it. */
+  let ending: RemoteFailure | undefined;
+  const startTimer = setTimeout(() => end({ code: 'worker/did-not-start', params: { timeoutMs: startTimeoutMs } }), startTimeoutMs);
+
+  worker.addEventListener('message', (event) => receive((event as { readonly data: unknown }).data));
+  worker.addEventListener('messageerror', () => end({ code: 'worker/unreadable-message', params: {} }));
+  worker.addEventListener('close', () => end({ code: 'worker/died', params: { detail: 'the port was closed' } }));
+  worker.addEventListener('error', (event) => end({ code: 'worker/died', params: { detail: (event as { readonly message?: string }).message ?? '' } }));
+
+  function receive(data: unknown): void {
+    if (!isFromWorker(data)) return;
+    if (data.kind === 'ready') return clearTimeout(startTimer);
+    const call = pending.get(data.id);
+    // an aborted call was answered already; what the worker still says of it is of no interest
+    if (call === undefined) return;
+    switch (data.kind) {
+      case 'progress': return call.onProgress?.(data.progress);
+      case 'done': return call.settle(ok(data.value));
+      case 'failed': return call.settle(err(data.failure));
+    }
+  }
+
+  function end(failure: RemoteFailure): void {
+    if (ending !== undefined) return;
+    ending = failure;
+    clearTimeout(startTimer);
+    worker.terminate();
+    for (const call of [...pending.values()]) call.settle(err(failure));
+  }
+
+  function call<M extends WorkerMethod>(method: M, params: WorkerMethods[M]['params'], { signal, onProgress }: LoadOptions = {}): Promise<Reply<M>> {
+    if (ending !== undefined) return Promise.resolve(err(ending));
+    if (signal?.aborted === true) return Promise.resolve(err({ code: 'worker/aborted', params: {} }));
+    const id = nextId++;
+    return new Promise((resolve) => {
+      const abort = (): void => {
+        worker.postMessage({ kind: 'cancel', id });
+        settle(err({ code: 'worker/aborted', params: {} }));
+      };
+      const settle = (reply: Result<unknown, RemoteFailure>): void => {
+        pending.delete(id);
+        signal?.removeEventListener('abort', abort);
+        // the protocol's map guarantees it: the worker answers call `id` with the value of its own method
+        resolve(reply as Reply<M>);
+      };
+      pending.set(id, { settle, onProgress });
+      signal?.addEventListener('abort', abort);
+      worker.postMessage({ kind: 'call', id, method, params } as WorkerCall);
+    });
+  }
+
+  return {
+    load: (request, options) => call('load', request, options),
+    repair: (record, options) => call('repair', { record }, options),
+    async dispose() {
+      const closed: RemoteFailure = { code: 'worker/closed', params: {} };
+      for (const [id, { settle }] of [...pending]) {
+        worker.postMessage({ kind: 'cancel', id });
+        settle(err(closed));
+      }
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      await Promise.race([call('dispose', null), new Promise((resolve) => { timer = setTimeout(resolve, DISPOSE_TIMEOUT_MS); })]);
+      clearTimeout(timer);
+      end(closed);
+    },
+  };
+}
