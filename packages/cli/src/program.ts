@@ -1,0 +1,152 @@
+/** The command line: names, options and their checks. What the commands do is in `commands/`, one file each. */
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ledgerVerifyCommand } from './commands/ledger.ts';
+import { modelCommand, type ModelAction } from './commands/model.ts';
+import { repairCommand } from './commands/repair.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import type { Io } from './io.ts';
+import type { OutputFormat } from './output-format.ts';
+import { ERRORS_FORMATS, type ErrorsFormat } from './reporter.ts';
+import type { Services } from './services.ts';
+import { VERSION } from './version.ts';
+
+interface RepairFlags {
+  readonly model?: string;
+  readonly adapter?: string;
+  readonly offline: boolean;
+  readonly seed: number;
+  readonly temperature: number;
+  readonly maxTokens?: number;
+  readonly threads?: number;
+  readonly ledger?: string;
+  readonly errors?: ErrorsFormat;
+  readonly changes?: 'json';
+  readonly json?: boolean;
+  readonly jsonl?: boolean;
+  readonly human?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  contractrl repair call.json                  one call, shown to a person
+  contractrl repair calls.jsonl > fixed.jsonl  many calls, one record a line
+  cat call.json | contractrl repair - --json   from standard input
+  contractrl repair calls.jsonl --ledger repairs.jsonl
+  contractrl ledger verify repairs.jsonl
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 valid or repaired, 1 not repaired, 2 wrong usage, 3 abstained, 4 refused by a gate, 5 ledger broken, 130 stopped by Ctrl-C.
+For many records the worst counts, in the order 5, 1, 4, 3, 0.`;
+
+/** Runs the words after the program's name; resolves to the exit code and never throws for what a user can do wrong. */
+export async function runCli(words: readonly string[], io: Io, services: Services): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  // Commander writes without waiting; what it wrote is awaited before the end.
+  const writes: Promise<void>[] = [];
+  const program = createProgram((action) => async (...given) => { code = await action(...given); }, io, services);
+  forEachCommand(program, (command) => command.exitOverride().configureOutput({
+    writeOut: (text) => writes.push(io.stdout.write(text)),
+    writeErr: (text) => writes.push(io.stderr.write(text)),
+    getOutHelpWidth: () => 100,
+    getErrHelpWidth: () => 100,
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  }));
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    code = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+  await Promise.all(writes);
+  return code;
+}
+
+type Action = (...given: never[]) => Promise<ExitCode>;
+type Wrap = <A extends Action>(action: A) => (...given: Parameters<A>) => Promise<void>;
+
+function createProgram(wrap: Wrap, io: Io, services: Services): Command {
+  const program = new Command('contractrl')
+    .description('Repairs failed tool calls with a small local model, under a contract, and verifies the ledger of what it did.')
+    .version(VERSION, '-V, --version')
+    .addHelpText('after', EXAMPLES + EXIT_CODES);
+
+  program.command('repair')
+    .description('Repair one failed call (a JSON document) or many (JSON Lines).')
+    .argument('<file>', 'input file, or - for standard input')
+    .option('--model <path>', 'model file instead of the default one')
+    .option('--adapter <path>', 'LoRA adapter folder, or "none" for the bare base model')
+    .option('--offline', 'fetch nothing: use what is in the cache', false)
+    .option('--seed <n>', 'seed of sampling', integerFrom(0), 0)
+    .option('--temperature <t>', '0 is greedy', parseTemperature, 0)
+    .option('--max-tokens <n>', 'most tokens one attempt may generate', integerFrom(1))
+    .option('--threads <n>', 'threads of the model', integerFrom(1))
+    .option('--ledger <file>', 'append what happened to this hash-chained ledger')
+    .addOption(new Option('--errors <form>', 'print the verifier report on standard error').choices(ERRORS_FORMATS))
+    .addOption(new Option('--changes <form>', 'print only the applied patch (RFC 6902), null where there is none').choices(['json']).conflicts(['json', 'jsonl', 'human']))
+    .addOption(new Option('--json', 'print one indented record').conflicts(['jsonl', 'human']))
+    .addOption(new Option('--jsonl', 'print one record a line (default for JSON Lines input)').conflicts(['human']))
+    .addOption(new Option('--human', 'print for a person (default for one document on a terminal)'))
+    .addHelpText('after', EXAMPLES + EXIT_CODES)
+    .action(wrap((path: string, flags: RepairFlags) => repairCommand(path, {
+      model: flags.model,
+      adapter: flags.adapter,
+      offline: flags.offline,
+      seed: flags.seed,
+      temperature: flags.temperature,
+      maxTokens: flags.maxTokens,
+      threads: flags.threads,
+      ledger: flags.ledger,
+      errors: flags.errors,
+      format: toFormat(flags),
+    }, io, services)));
+
+  const ledger = program.command('ledger').description('Work with the ledger of repairs.');
+  ledger.command('verify')
+    .description('Check the hash chain of a ledger; names the first broken row. Exit code 5 where there is one.')
+    .argument('<file>', 'ledger file')
+    .option('--json', 'print {"ok", "count", "head"} or {"ok", "brokenAt", "code"}')
+    .action(wrap((path: string, flags: { readonly json?: boolean }) => ledgerVerifyCommand(path, flags.json === true, io)));
+
+  const model = program.command('model').description('The base model in the cache of this user.');
+  const actions: readonly (readonly [ModelAction, string])[] = [
+    ['fetch', 'Fetch the model if it is not there, verify it, and print its path.'],
+    ['path', 'Print where the model is or would be.'],
+    ['verify', 'Compare the model in the cache with its pinned SHA-256.'],
+  ];
+  for (const [action, description] of actions) {
+    model.command(action)
+      .description(description)
+      .option('--model <path>', 'model file instead of the default one')
+      .option('--offline', 'fetch nothing', false)
+      .action(wrap((flags: { readonly model?: string; readonly offline: boolean }) => modelCommand(action, { model: flags.model, offline: flags.offline }, io, services)));
+  }
+  return program;
+}
+
+function forEachCommand(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) forEachCommand(child, visit);
+}
+
+function toFormat(flags: RepairFlags): OutputFormat | undefined {
+  if (flags.changes !== undefined) return 'changes';
+  if (flags.human === true) return 'human';
+  if (flags.jsonl === true) return 'jsonl';
+  return flags.json === true ? 'json' : undefined;
+}
+
+function integerFrom(lowest: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,10}$/u.test(text) || value < lowest || value > 0xffff_ffff) throw new InvalidArgumentError(`Give a whole number from ${lowest} to 4294967295.`);
+    return value;
+  };
+}
+
+function parseTemperature(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/u.test(text) || value > 2) throw new InvalidArgumentError('Give a number from 0 to 2.');
+  return value;
+}

