@@ -1,0 +1,162 @@
+/** The page in a real Chromium, with the real model: it loads, cancels, refuses a damaged file, and repairs. */
+import { copyFileSync, mkdtempSync, openSync, closeSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { createServer, type ViteDevServer } from 'vite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launchBrowser, missing, modelFile } from './browser.ts';
+
+/** Two slow cores that others use as well; an idle machine takes a tenth of it. */
+const LOAD_TIMEOUT_MS = 100_000;
+const REPAIR_TIMEOUT_MS = 60_000;
+
+const isCi = process.env['CI'] === 'true' || process.env['CI'] === '1';
+const DEMO_FOLDER = fileURLToPath(new URL('..', import.meta.url));
+
+test('the page repairs the call that npm start repairs', () => {
+  const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+  expect(read('../src/example.json')).toEqual(read('../../../packages/cli/examples/page-range.json'));
+});
+
+describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing].join(', '), () => {
+  let server: ViteDevServer;
+  let browser: Browser;
+  let context: BrowserContext;
+  let url: string;
+
+  beforeAll(async () => {
+    // in CI nothing may be missing
+    expect(missing).toEqual([]);
+    server = await createServer({ root: DEMO_FOLDER, configFile: join(DEMO_FOLDER, 'vite.config.ts'), logLevel: 'error', server: { port: 0, hmr: false, watch: null } });
+    await server.listen();
+    url = `http://127.0.0.1:${(server.httpServer?.address() as AddressInfo).port}/`;
+    browser = await launchBrowser();
+  }, LOAD_TIMEOUT_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+  });
+  afterEach(async () => {
+    await context.close();
+  });
+
+  async function openPage(): Promise<Page> {
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('response', (response) => { if (response.status() >= 400) errors.push(`${response.status()} ${response.url()}`); });
+    await page.goto(url);
+    await page.waitForSelector('body[data-state]').catch(() => undefined);
+    expect(errors).toEqual([]);
+    return page;
+  }
+
+  async function waitForState(page: Page, state: string, timeout: number): Promise<void> {
+    const reached = page.waitForSelector(`body[data-state="${state}"]`, { timeout });
+    // a failure ends the wait with its own words instead of a timeout
+    const failed = page.waitForSelector('#error:not([hidden])', { timeout }).then(async (box) => Promise.reject(new Error(await box.innerText())));
+    await Promise.race([reached, failed]);
+    failed.catch(() => undefined);
+  }
+
+  test('loads with progress, cancels a repair, repairs, and needs no download on the next visit', async () => {
+    const page = await openPage();
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    expect(await page.isDisabled('#repair')).toBe(true);
+
+    await page.click('#load');
+    await page.waitForFunction(() => /Downloading model and adapter: [\d.]+ MB of 103\.3 MB, [\d.]+ [kM]B\/s/u.test(document.getElementById('progress-label')?.textContent ?? ''));
+    await waitForState(page, 'ready', LOAD_TIMEOUT_MS);
+    expect(await page.innerText('#status')).toContain('downloaded');
+
+    await page.click('#repair');
+    await page.click('#cancel');
+    await page.waitForSelector('#error[data-code="worker/aborted"]');
+    expect(await page.locator('body').getAttribute('data-state')).toBe('ready');
+
+    await page.focus('#repair');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('body[data-state="repairing"] #cancel:focus');
+    await waitForState(page, 'done', REPAIR_TIMEOUT_MS);
+    expect(await page.innerText('#report')).toContain('wrong_type');
+    expect(await page.locator('#attempts li').count()).toBe(2);
+    expect(await page.innerText('#attempts')).toContain('[{"op":"replace","path":"/last","value":9}]');
+    expect(await page.innerText('#verdict')).toMatch(/^Repaired/u);
+    expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "first": "3",', '-   "last": "9"']);
+    expect(await page.locator('#call-after ins').allInnerTexts()).toEqual(['+   "first": 3,', '+   "last": 9']);
+    expect(await page.innerText('#figures')).toMatch(/Ledger digest\s+[0-9a-f]{64}/u);
+    await page.close();
+
+    const nextVisit = await openPage();
+    const requested: string[] = [];
+    nextVisit.on('request', (request) => requested.push(new URL(request.url()).pathname));
+    await nextVisit.click('#load');
+    await waitForState(nextVisit, 'ready', LOAD_TIMEOUT_MS);
+    expect(await nextVisit.innerText('#status')).toContain('kept from an earlier visit');
+    expect(requested).not.toContain('/model/model.gguf');
+  }, 2 * LOAD_TIMEOUT_MS + REPAIR_TIMEOUT_MS);
+
+  test('a load can be cancelled, says so, and can be started again', async () => {
+    const page = await openPage();
+    await page.click('#load');
+    await page.waitForFunction(() => (document.getElementById('progress') as HTMLProgressElement).value > 0.05);
+    await page.click('#cancel');
+    await page.waitForSelector('body[data-state="empty"]');
+    expect(await page.getAttribute('#error', 'data-code')).toBe('worker/aborted');
+    expect(await page.innerText('#error')).toContain('Nothing was changed');
+
+    await page.click('#load');
+    await waitForState(page, 'ready', LOAD_TIMEOUT_MS);
+  }, 2 * LOAD_TIMEOUT_MS);
+
+  test('text from a tool or a call is shown, never run as markup', async () => {
+    const hostile = '<img src="x" onerror="document.title=1">';
+    const example = { id: 'x', request: hostile, tool: { name: hostile, description: hostile, parameters: {} }, call: { name: hostile, arguments: { note: hostile } } };
+    await context.route('**/src/example.json*', (route) => route.fulfill({
+      contentType: 'text/javascript', headers: { 'Cross-Origin-Resource-Policy': 'same-origin' }, body: `export default ${JSON.stringify(example)};`,
+    }));
+    const page = await openPage();
+    expect(await page.innerText('#case')).toContain(hostile);
+    expect(await page.innerText('#call-before')).toContain(JSON.stringify(hostile));
+    expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  test('a damaged model file is refused by its digest, and never kept', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'contractrl-demo-'));
+    const toldBefore = process.env['CONTRACTRL_MODEL'];
+    try {
+      process.env['CONTRACTRL_MODEL'] = damagedCopy(folder);
+      const page = await openPage();
+      await page.click('#load');
+      await page.waitForSelector('#error:not([hidden])', { timeout: LOAD_TIMEOUT_MS });
+      expect(await page.getAttribute('#error', 'data-code')).toBe('model/digest-mismatch');
+      expect(await page.innerText('#error')).toContain('It was not used');
+      expect(await page.evaluate(async () => (await (await caches.open('contractrl-models')).keys()).length)).toBe(0);
+      expect(await page.isEnabled('#load')).toBe(true);
+    } finally {
+      if (toldBefore === undefined) delete process.env['CONTRACTRL_MODEL'];
+      else process.env['CONTRACTRL_MODEL'] = toldBefore;
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, LOAD_TIMEOUT_MS);
+});
+
+const DAMAGED_OFFSET = 50_000_000;
+
+/** The model with one bit changed, far behind the header. */
+function damagedCopy(folder: string): string {
+  const path = join(folder, 'model.gguf');
+  copyFileSync(modelFile, path);
+  const file = openSync(path, 'r+');
+  const byte = new Uint8Array(1);
+  readSync(file, byte, 0, 1, DAMAGED_OFFSET);
+  writeSync(file, byte.map((value) => value ^ 1), 0, 1, DAMAGED_OFFSET);
+  closeSync(file);
+  return path;
+}
