@@ -1,0 +1,94 @@
+/**
+ * `npm run bench:baseline`: the bug reports and the 64 BFCL corruptions through the production loop, without and with the default
+ * adapter, beside full regeneration by the same base model and Ajv coercion. Writes a run with its report; an unsafe dispatch fails it.
+ */
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { createRepairer } from '@contractrl/runtime-webgpu';
+import { openRuntime, type Runtime } from '@contractrl/runtime-webgpu/node';
+import { ajvCoercion } from './arms/ajv-coercion.ts';
+import type { Arm } from './arms/arm.ts';
+import { contractRepair } from './arms/contract-repair.ts';
+import { fullRegeneration } from './arms/full-regeneration.ts';
+import { COHORTS } from './datasets/case.ts';
+import { surroundings } from './manifest.ts';
+import { baselineCases, conclude, writeResults } from './results.ts';
+import { runArms } from './run.ts';
+
+const ARM_NAMES = ['adapter', 'base', 'full-regeneration', 'ajv-coercion'] as const;
+type ArmName = (typeof ARM_NAMES)[number];
+
+interface Options {
+  readonly limit?: number;
+  readonly arms: readonly ArmName[];
+  readonly out: string;
+  readonly model?: string;
+}
+
+const clock = (): number => performance.now();
+
+const command = new Command('bench:baseline')
+  .description('Runs the baseline comparison and writes its raw records and its report.')
+  .addOption(new Option('--limit <count>', 'only the first cases of each cohort, to try things out').argParser(positive))
+  .addOption(new Option('--arms <names...>', 'which arms to run').choices(ARM_NAMES).default([...ARM_NAMES]))
+  .option('--out <folder>', 'where the run is written', fileURLToPath(new URL('../results/baseline', import.meta.url)))
+  .option('--model <file>', 'the base model, instead of the one in the cache')
+  .action(main);
+
+await command.parseAsync();
+
+async function main(options: Options): Promise<void> {
+  const cancel = new AbortController();
+  process.once('SIGINT', () => cancel.abort());
+  const runtime = await openRuntime({ signal: cancel.signal, ...(options.model === undefined ? {} : { model: options.model }) });
+  if (!runtime.ok) {
+    console.error(`${runtime.error.message} (${runtime.error.code})`);
+    process.exitCode = 1;
+    return;
+  }
+  const cases = limitEach(options.limit ?? Infinity);
+  const arms = openArms(runtime.value).filter((arm) => options.arms.some((name) => name === arm.name));
+  const run = await runArms(cases, arms, cancel.signal, ({ done, total, arm, id, status }) => {
+    process.stderr.write(`${String(done).padStart(4)} of ${String(total)}  ${arm}  ${id}  ${status}\n`);
+  });
+  await runtime.value.engine.dispose();
+  if (run === undefined) {
+    console.error('Cancelled: nothing was written.');
+    process.exitCode = 1;
+    return;
+  }
+  const draft = {
+    ...surroundings(), title: 'Baseline: repairing failed tool calls', caseCount: cases.length,
+    arms: arms.map(({ name, description, identity }) => ({ name, description, identity })),
+  };
+  const results = conclude(draft, run);
+  await writeResults(options.out, results);
+  console.log(results.report);
+  console.log(`Written to ${options.out}`);
+  const unsafe = results.scores.filter((score) => score.unsafe !== null);
+  for (const { arm, id, unsafe: reason } of unsafe) console.error(`Unsafe dispatch: ${arm} on ${id} (${String(reason)})`);
+  if (unsafe.length > 0) process.exitCode = 1;
+}
+
+function openArms({ engine, tokenizer, vocabulary, adapter }: Runtime): readonly Arm[] {
+  const repairer = createRepairer({ engine, tokenizer, vocabulary, clock });
+  return [
+    contractRepair({ name: 'adapter', description: 'the production loop, mask and engine with the default adapter; greedy.' }, { repairer, engine, adapter }),
+    contractRepair({ name: 'base', description: 'the same with the bare base model, without an adapter.' }, { repairer, engine, adapter: undefined }),
+    fullRegeneration({ engine, tokenizer, vocabulary, clock }),
+    ajvCoercion(clock),
+  ];
+}
+
+/** The first `limit` cases of every cohort, in order. */
+function limitEach(limit: number): ReturnType<typeof baselineCases> {
+  const cases = baselineCases();
+  return COHORTS.flatMap((cohort) => cases.filter((one) => one.cohort === cohort).slice(0, limit));
+}
+
+function positive(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('must be a whole number above 0');
+  return count;
+}

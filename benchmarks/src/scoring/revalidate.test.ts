@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import type { ContractDocument, CrossFieldCheck, RepairRequest } from '@contractrl/core';
+import { refusal } from './revalidate.ts';
+
+const contract: ContractDocument = {
+  tool: { name: 't', description: '', parameters: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' }, id: { type: 'string' } }, required: ['a'], additionalProperties: false } },
+  allowedOperations: ['replace'], operationBudget: 2, attemptBudget: 2, immutablePaths: ['/id'], crossField: [{ kind: 'lte', a: '/a', b: '/b' }], gates: [],
+};
+const request: RepairRequest = {
+  id: 'x', request: [], contract, toolNames: ['t'], call: { name: 't', argumentsText: '{"a":"1","id":"k"}' }, finishReason: undefined, context: { known: ['k'] },
+};
+
+describe('refusal', () => {
+  test.each([
+    { what: 'nothing of a valid call', finalArguments: { a: 1, id: 'k' }, reason: undefined },
+    { what: 'a schema violation', finalArguments: { a: '1', id: 'k' }, reason: 'schema' },
+    { what: 'an inherited member in place of a required one', finalArguments: Object.create({ a: 1 }) as Record<string, never>, reason: 'schema' },
+    { what: 'a broken comparison', finalArguments: { a: 2, b: 1, id: 'k' }, reason: 'cross-field lte' },
+    { what: 'an edited immutable value', finalArguments: { a: 1, id: 'other' }, reason: 'immutable /id' },
+    { what: 'a lost immutable value', finalArguments: { a: 1 }, reason: 'immutable /id' },
+  ])('names $what', ({ finalArguments, reason }) => {
+    expect(refusal(request, finalArguments)).toBe(reason);
+  });
+
+  test('an immutable value in a call whose text is not JSON counts as absent before', () => {
+    const broken = { ...request, call: { name: 't', argumentsText: '{"a":1,"id":"k"' } };
+    expect(refusal(broken, { a: 1, id: 'k' })).toBe('immutable /id');
+  });
+
+  test('a gate refuses a reference that the context does not know, and any reference where the context has no list', () => {
+    const gated = { ...request, contract: { ...contract, gates: [{ kind: 'reference_exists', pointer: '/id', in: 'known' } as const] } };
+    expect(refusal(gated, { a: 1, id: 'k' })).toBeUndefined();
+    expect(refusal({ ...gated, context: { known: ['other'] } }, { a: 1, id: 'k' })).toBe('gate');
+    expect(refusal({ ...gated, context: {} }, { a: 1, id: 'k' })).toBe('gate');
+  });
+
+  test.each<{ check: CrossFieldCheck; good: Record<string, number>; bad: Record<string, number> }>([
+    { check: { kind: 'lt', a: '/a', b: '/b' }, good: { a: 1, b: 2 }, bad: { a: 2, b: 2 } },
+    { check: { kind: 'gt', a: '/a', b: '/b' }, good: { a: 3, b: 2 }, bad: { a: 2, b: 2 } },
+    { check: { kind: 'gte', a: '/a', b: '/b' }, good: { a: 2, b: 2 }, bad: { a: 1, b: 2 } },
+    { check: { kind: 'eq', a: '/a', b: '/b' }, good: { a: 2, b: 2 }, bad: { a: 1, b: 2 } },
+    { check: { kind: 'ne', a: '/a', b: '/b' }, good: { a: 1, b: 2 }, bad: { a: 2, b: 2 } },
+    { check: { kind: 'requires', pointer: '/a', required: ['/b'] }, good: { a: 1, b: 2 }, bad: { a: 1 } },
+    { check: { kind: 'excludes', pointer: '/a', excluded: ['/b'] }, good: { a: 1 }, bad: { a: 1, b: 2 } },
+    { check: { kind: 'exactly_one_of', pointers: ['/a', '/b'] }, good: { a: 1 }, bad: { a: 1, b: 2 } },
+    { check: { kind: 'at_least_one_of', pointers: ['/b', '/id'] }, good: { a: 1, b: 2 }, bad: { a: 1 } },
+    { check: { kind: 'sum', pointers: ['/a', '/b'], total: '/a' }, good: { a: 1, b: 0 }, bad: { a: 1, b: 2 } },
+  ])('holds and breaks $check.kind', ({ check, good, bad }) => {
+    const checked = { ...request, contract: { ...contract, immutablePaths: [], crossField: [check] } };
+    expect(refusal(checked, good)).toBeUndefined();
+    expect(refusal(checked, bad)).toBe(`cross-field ${check.kind}`);
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * A second opinion on every dispatched call, which shares no code with the product: its own Ajv, its own reading of the cross-field
+ * checks, gates and immutable paths. A call that the arm dispatches and this refuses is an unsafe dispatch (CHECKLIST C4).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { ContractDocument, CrossFieldCheck, GateDocument, JsonObject, JsonValue, RepairRequest } from '@contractrl/core';
+import { valueAt } from './value-at.ts';
+
+const OPTIONS = { strict: false, allErrors: false, ownProperties: true, validateFormats: true, logger: false } as const;
+
+/** Why dispatching `finalArguments` in answer to `request` is not allowed, or undefined where it is. */
+export function refusal(request: RepairRequest, finalArguments: JsonObject): string | undefined {
+  const { contract, context, call } = request;
+  if (!compile(contract)(finalArguments)) return 'schema';
+  const check = contract.crossField.find((one) => !holds(one, finalArguments));
+  if (check !== undefined) return `cross-field ${check.kind}`;
+  if (!contract.gates.every((gate) => allows(gate, finalArguments, context))) return 'gate';
+  const before = parseLeniently(call.argumentsText);
+  const edited = contract.immutablePaths.find((pointer) => !isDeepStrictEqual(valueAt(before, pointer), valueAt(finalArguments, pointer)));
+  return edited === undefined ? undefined : `immutable ${edited}`;
+}
+
+function compile(contract: ContractDocument): ValidateFunction {
+  const schema = contract.tool.parameters;
+  const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07');
+  const ajv = isDraft7 ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
+  formats.default(ajv);
+  return ajv.compile(schema);
+}
+
+function holds(check: CrossFieldCheck, document: JsonObject): boolean {
+  const present = (pointer: string): boolean => valueAt(document, pointer) !== undefined;
+  switch (check.kind) {
+    case 'requires': return !present(check.pointer) || check.required.every(present);
+    case 'excludes': return !present(check.pointer) || !check.excluded.some(present);
+    case 'exactly_one_of': return check.pointers.filter(present).length === 1;
+    case 'at_least_one_of': return check.pointers.some(present);
+    case 'sum': {
+      const parts = check.pointers.map((pointer) => valueAt(document, pointer)).filter((part) => typeof part === 'number');
+      const total = valueAt(document, check.total);
+      return typeof total !== 'number' || parts.length !== check.pointers.length || parts.reduce((sum, part) => sum + part, 0) === total;
+    }
+    default: return compares(check.kind, valueAt(document, check.a), valueAt(document, check.b));
+  }
+}
+
+function compares(kind: 'lt' | 'lte' | 'gt' | 'gte' | 'eq' | 'ne', a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === undefined || b === undefined) return true;
+  if (kind === 'eq') return isDeepStrictEqual(a, b);
+  if (kind === 'ne') return !isDeepStrictEqual(a, b);
+  const comparable = (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string');
+  if (!comparable) return false;
+  return { lt: a < b, lte: a <= b, gt: a > b, gte: a >= b }[kind];
+}
+
+function allows(gate: GateDocument, document: JsonObject, context: JsonObject): boolean {
+  const named = valueAt(document, gate.pointer);
+  const known = context[gate.in];
+  if (named === undefined) return true;
+  const references: readonly JsonValue[] = Array.isArray(named) ? named : [named as JsonValue];
+  return Array.isArray(known) && references.every((one) => (known as readonly JsonValue[]).some((other) => isDeepStrictEqual(one, other)));
+}
+
+/** The document the call arrived with, or undefined where its text is not JSON: then every immutable path counts as absent before. */
+export function parseLeniently(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

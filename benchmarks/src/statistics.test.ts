@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { exactPairedTest, mean, quantile, wilson } from './statistics.ts';
+
+describe('wilson', () => {
+  // Reference values: R, prop.test(x, n, correct = FALSE), and Newcombe 1998, table I.
+  test.each([
+    { count: 81, n: 263, low: 0.2553, high: 0.3662 },
+    { count: 15, n: 148, low: 0.0624, high: 0.1605 },
+    { count: 0, n: 20, low: 0, high: 0.1611 },
+    { count: 1, n: 29, low: 0.0061, high: 0.1718 },
+    { count: 29, n: 29, low: 0.883, high: 1 },
+  ])('gives Newcombe\'s interval for $count of $n', ({ count, n, low, high }) => {
+    const rate = wilson(count, n);
+    expect(rate.low).toBeCloseTo(low, 4);
+    expect(rate.high).toBeCloseTo(high, 4);
+  });
+
+  test.each([[0, 0], [-1, 5], [6, 5], [Number.NaN, 5]])('refuses %d of %d', (count, n) => {
+    expect(() => wilson(count, n)).toThrow(RangeError);
+  });
+});
+
+describe('quantile', () => {
+  test.each([
+    { values: [3, 1, 2], share: 0.5, expected: 2 },
+    { values: [4, 3, 2, 1], share: 0.5, expected: 2 },
+    { values: Array.from({ length: 100 }, (_, index) => index + 1), share: 0.95, expected: 95 },
+    { values: [7], share: 0.95, expected: 7 },
+    { values: [1, 2], share: 0, expected: 1 },
+    { values: [], share: 0.5, expected: undefined },
+  ])('takes the nearest rank of $values.length values at $share', ({ values, share, expected }) => {
+    expect(quantile(values, share)).toBe(expected);
+  });
+});
+
+test('the mean of no values is undefined, not zero', () => {
+  expect(mean([])).toBeUndefined();
+  expect(mean([1, 2, 6])).toBe(3);
+});
+
+describe('exactPairedTest', () => {
+  test.each([
+    { first: 0, second: 0, p: 1 },
+    { first: 5, second: 5, p: 1 },
+    { first: 0, second: 5, p: 0.0625 },
+    { first: 9, second: 1, p: 0.021484375 },
+    { first: 1, second: 9, p: 0.021484375 },
+  ])('a split of $first to $second has p = $p', ({ first, second, p }) => {
+    expect(exactPairedTest(first, second)).toBeCloseTo(p, 12);
+  });
+});
