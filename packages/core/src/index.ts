@@ -22,6 +22,7 @@ export { VIOLATION_CODES, type ValidationReport, type Violation, type ViolationC
 export { checkCrossField, readCrossFieldChecks, type CrossFieldCheck, type CrossFieldIssue } from './validate/cross-field.ts';
 export { validateArguments, validateValue, type Validation } from './validate/validate.ts';
 export { compilePattern, type Pattern, type PatternIssue } from './validate/pattern.ts';
+export type { TextAutomaton } from './validate/text-automaton.ts';
 export { createJudge, type Judge } from './validate/judge.ts';
 export type { SchemaIssue } from './validate/schema-check.ts';
 export {
@@ -30,10 +31,10 @@ export {
 } from './contract/contract.ts';
 export { declaredNames, schemaAt, type SchemaSite } from './contract/schema-at.ts';
 export { listSubSchemas, referenceTarget, type SubSchema } from './contract/sub-schemas.ts';
-export {
-  MAX_FREE_DEPTH, MAX_REFERENCE_DEPTH, readSchemaNode, readSchemaPlace, schemaPlacesIn, surveySchema,
-  type ObjectMember, type SchemaNode, type SchemaPlace, type SchemaSurvey, type UnsupportedKeyword,
-} from './contract/schema.ts';
+export { readSchemaNode, readSchemaPlace, schemaPlacesIn, surveySchema, type SchemaPlace, type SchemaSurvey } from './contract/schema.ts';
+export type { ArrayNode, NumberNode, ObjectMember, SchemaNode, StringNode, UnsupportedKeyword } from './contract/schema-node.ts';
+export { MAX_FREE_DEPTH, MAX_REFERENCE_DEPTH } from './contract/schema-reader.ts';
+export { contentAutomaton, type TextContent } from './contract/schema-text.ts';
 export type { NumberBound } from './contract/schema-keywords.ts';
 export { actionMask, type ActionMask, type TransferTargets } from './action/action-mask.ts';
 export { evaluateGates, readGates, type GateDecision, type GateDocument, type GateReason } from './repair/gate.ts';

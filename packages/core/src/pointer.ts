@@ -33,7 +33,8 @@ export function formatPointer(tokens: readonly string[]): JsonPointer {
 /** The decoded reference tokens; `~01` is the token `~1`, not `/`. */
 export function tokensOf(pointer: JsonPointer): readonly string[] {
   if (pointer === '') return [];
-  return pointer.slice(1).split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const tokens = pointer.slice(1).split('/');
+  return pointer.includes('~') ? tokens.map(unescapeToken) : tokens;
 }
 
 /** The pointer one decoded token below `pointer`. */
@@ -48,7 +49,7 @@ export function parentOf(pointer: JsonPointer): JsonPointer | undefined {
 
 /** The last decoded token; `undefined` for the root. */
 export function lastTokenOf(pointer: JsonPointer): string | undefined {
-  return tokensOf(pointer).at(-1);
+  return pointer === '' ? undefined : unescapeToken(pointer.slice(pointer.lastIndexOf('/') + 1));
 }
 
 /** Whether `prefix` addresses `pointer` itself or one of its ancestors. */
@@ -83,6 +84,10 @@ export function toUriFragment(pointer: JsonPointer): string {
   return pointer.split('/').map(encodeURIComponent).join('/');
 }
 
+function unescapeToken(token: string): string {
+  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token;
+}
+
 function escapeToken(token: string): string {
-  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+  return /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 }

@@ -39,6 +39,7 @@ test('the public names are these and no others', () => {
       "childOf",
       "cloneJson",
       "compilePattern",
+      "contentAutomaton",
       "countCollateral",
       "createJudge",
       "declaredNames",

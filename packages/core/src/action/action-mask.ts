@@ -5,7 +5,7 @@
  * `replace`, not `add`, and an element is appended at `-`, not at the length.
  */
 import type { Contract } from '../contract/contract.ts';
-import { declaredNames, isUnionFree, schemaAt } from '../contract/schema-at.ts';
+import { declaredNames, isUnionFree, schemaSitesIn, type SitesAt } from '../contract/schema-at.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../json/value.ts';
 import { admitOperation, admitsSource, admitsTarget, withoutValue } from '../patch/admit.ts';
 import type { Operation, OperationKind } from '../patch/operation.ts';
@@ -25,6 +25,8 @@ export interface TransferTargets {
   readonly from: JsonPointer;
   /** Listed when first asked for: all pairs of a document are quadratic, and an operation names one source. */
   readonly paths: () => readonly JsonPointer[];
+  /** Whether some place passes `test`, without listing all. */
+  readonly some: (test: (path: JsonPointer) => boolean) => boolean;
 }
 
 /**
@@ -32,13 +34,14 @@ export interface TransferTargets {
  * O(n) in the number of values, times the schema's depth; the targets of one source cost as much again when asked for.
  */
 export function actionMask(contract: Contract, document: JsonValue, operationsLeft: number): ActionMask {
-  const admits = (operation: Operation): boolean => admitOperation(contract, document, operation, operationsLeft).ok;
+  const sitesAt = schemaSitesIn(contract, document);
+  const admits = (operation: Operation): boolean => admitOperation(contract, document, operation, operationsLeft, 0, sitesAt).ok;
   const offers = (kind: OperationKind): boolean => operationsLeft > 0 && contract.document.allowedOperations.includes(kind);
   const existing = [...pointersIn(document)].slice(1);
-  const targets = offers('move') || offers('copy') ? [...targetsIn(contract, document)] : [];
+  const targets = offers('move') || offers('copy') ? [...targetsIn(contract, document, sitesAt)] : [];
 
   return {
-    add: offers('add') ? [...listElements(document), ...insertionsIn(contract, document)].filter((path) => admits({ op: 'add', path, value: null })) : [],
+    add: offers('add') ? [...listElements(document), ...insertionsIn(document, sitesAt)].filter((path) => admits({ op: 'add', path, value: null })) : [],
     replace: offers('replace') ? existing.filter((path) => admits({ op: 'replace', path, value: null })) : [],
     remove: offers('remove') ? existing.filter((path) => admits({ op: 'remove', path })) : [],
     move: offers('move') ? listTransfers(contract, document, existing, 'move', (from) => moveTargets(contract, document, from, targets)) : [],
@@ -53,7 +56,7 @@ function listTransfers(
     .filter((from) => admitsSource(contract, document, kind, from) && hasAny(targetsOf(from)))
     .map((from) => {
       let paths: readonly JsonPointer[] | undefined;
-      return { from, paths: () => paths ??= [...targetsOf(from)] };
+      return { from, paths: () => paths ??= [...targetsOf(from)], some: (test) => paths?.some(test) ?? hasAny(targetsOf(from), test) };
     });
 }
 
@@ -63,7 +66,8 @@ function listTransfers(
  */
 function* moveTargets(contract: Contract, document: JsonValue, from: JsonPointer, targets: readonly JsonPointer[]): Generator<JsonPointer> {
   const isShifting = isElement(document, from) || !isUnionFree(contract);
-  for (const path of isShifting ? targetsIn(contract, withoutValue(document, from)) : targets) if (!isPrefix(from, path)) yield path;
+  const base = isShifting ? withoutValue(document, from) : document;
+  for (const path of isShifting ? targetsIn(contract, base, schemaSitesIn(contract, base)) : targets) if (!isPrefix(from, path)) yield path;
 }
 
 function* copyTargets(document: JsonValue, from: JsonPointer, targets: readonly JsonPointer[]): Generator<JsonPointer> {
@@ -71,13 +75,13 @@ function* copyTargets(document: JsonValue, from: JsonPointer, targets: readonly 
 }
 
 /** Places in `base` that may receive a value: what stands there is overwritten, or shifted in an array. */
-function* targetsIn(contract: Contract, base: JsonValue): Generator<JsonPointer> {
-  for (const path of pointersIn(base)) if (path !== ROOT_POINTER && admitsTarget(contract, base, path)) yield path;
-  for (const path of insertionsIn(contract, base)) if (admitsTarget(contract, base, path)) yield path;
+function* targetsIn(contract: Contract, base: JsonValue, sitesAt: SitesAt): Generator<JsonPointer> {
+  for (const path of pointersIn(base)) if (path !== ROOT_POINTER && admitsTarget(contract, base, path, sitesAt)) yield path;
+  for (const path of insertionsIn(base, sitesAt)) if (admitsTarget(contract, base, path, sitesAt)) yield path;
 }
 
-function hasAny(items: Iterable<unknown>): boolean {
-  for (const _ of items) return true;
+function hasAny<T>(items: Iterable<T>, test: (item: T) => boolean = () => true): boolean {
+  for (const item of items) if (test(item)) return true;
   return false;
 }
 
@@ -98,12 +102,12 @@ function isElement(document: JsonValue, pointer: JsonPointer): boolean {
 }
 
 /** Places that hold nothing yet: declared member names that are absent, and `-` of every array. */
-function* insertionsIn(contract: Contract, document: JsonValue): Generator<JsonPointer> {
+function* insertionsIn(document: JsonValue, sitesAt: SitesAt): Generator<JsonPointer> {
   for (const pointer of pointersIn(document)) {
     const value = resolvePointer(document, pointer);
     if (isJsonArray(value)) yield childOf(pointer, '-');
     else if (isJsonObject(value)) {
-      for (const name of declaredNames(schemaAt(contract, document, pointer))) if (!Object.hasOwn(value, name)) yield childOf(pointer, name);
+      for (const name of declaredNames(sitesAt(pointer))) if (!Object.hasOwn(value, name)) yield childOf(pointer, name);
     }
   }
 }

@@ -5,7 +5,7 @@
  * What it does not follow (`if`, `not`, `dependentSchemas`, …) may constrain the place too: the answer is a guide, never the verdict.
  */
 import { isJsonArray, isJsonObject, jsonEqual, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
-import { arrayIndexOf, childOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
+import { arrayIndexOf, childOf, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
 import { compilePattern } from '../validate/pattern.ts';
 import type { Contract } from './contract.ts';
 import { listSubSchemas, referenceTarget } from './sub-schemas.ts';
@@ -38,9 +38,35 @@ export function schemaAt(contract: Contract, document: JsonValue, pointer: JsonP
   return sites;
 }
 
-/** Whether the schema declares plainly, outside any `anyOf` or `oneOf`, that nothing may stand at `path`. */
-export function prohibits(contract: Contract, document: JsonValue, path: JsonPointer): boolean {
-  return schemaAt(contract, document, path).some((site) => site.schema === NOTHING && !site.isConditional);
+/** {@link schemaAt} for many places of one document. */
+export type SitesAt = (pointer: JsonPointer) => readonly SchemaSite[];
+
+/** Answers as {@link schemaAt}, each place once, and where the schema has no unions each from its parent's answer. The document must not change. */
+export function schemaSitesIn(contract: Contract, document: JsonValue): SitesAt {
+  const root = contract.document.tool.parameters;
+  const known = new Map<JsonPointer, readonly SchemaSite[]>();
+  const isFromParent = isUnionFree(contract);
+  const containers = new Map<JsonPointer, JsonValue | undefined>();
+  const find = (pointer: JsonPointer): readonly SchemaSite[] => {
+    const parent = isFromParent ? parentOf(pointer) : undefined;
+    if (parent === undefined) return schemaAt(contract, document, pointer);
+    if (!containers.has(parent)) containers.set(parent, resolvePointer(document, parent));
+    const container = containers.get(parent);
+    const token = lastTokenOf(pointer) as string;
+    // without unions neither the value at the place nor the next token is looked at
+    return expand(root, sitesAt(parent).flatMap((site) => childSites(site, container, token)), undefined, undefined);
+  };
+  const sitesAt = (pointer: JsonPointer): readonly SchemaSite[] => {
+    let sites = known.get(pointer);
+    if (sites === undefined) known.set(pointer, sites = find(pointer));
+    return sites;
+  };
+  return sitesAt;
+}
+
+/** Whether the schema declares plainly, outside any `anyOf` or `oneOf`, that nothing may stand at a place with these `sites`. */
+export function prohibits(sites: readonly SchemaSite[]): boolean {
+  return sites.some((site) => site.schema === NOTHING && !site.isConditional);
 }
 
 const unionFree = new WeakMap<Contract, boolean>();

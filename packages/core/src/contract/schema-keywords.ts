@@ -6,6 +6,7 @@
 import { isJsonArray, isJsonObject, jsonEqual, memberOf, type JsonObject, type JsonTypeName, type JsonValue } from '../json/value.ts';
 import { childOf, type JsonPointer } from '../pointer.ts';
 import { compilePattern } from '../validate/pattern.ts';
+import { isReadableText } from './schema-text.ts';
 
 /** A limit on numbers. Magnitudes from 2^53 on bind nothing the mask can spell, so a rounded bound stays exact in effect. */
 export interface NumberBound {
@@ -33,20 +34,18 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Read here, whatever the type of the value. */
-export const READ_FOR_ALL: ReadonlySet<string> = new Set(['type', 'nullable', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf']);
+export const READ_FOR_ALL: ReadonlySet<string> = new Set(['type', 'nullable', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']);
 
 /** Keywords that bind one type only; beside other types they are inert. `read`: constrained here, else refused where the type is possible. */
 export const TYPE_KEYWORDS: ReadonlyMap<string, { readonly type: JsonTypeName; readonly read: boolean }> = new Map([
-  ...keywordsOf('string', true, ['minLength', 'maxLength']),
-  ...keywordsOf('string', false, ['pattern', 'format']),
-  ...keywordsOf('number', true, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']),
-  ...keywordsOf('number', false, ['multipleOf']),
-  ...keywordsOf('array', true, ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems']),
-  ...keywordsOf('array', false, ['uniqueItems', 'contains', 'minContains', 'maxContains', 'unevaluatedItems']),
-  ...keywordsOf('object', true, ['properties', 'patternProperties', 'required', 'additionalProperties']),
-  ...keywordsOf('object', false, [
-    'propertyNames', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties',
+  ...keywordsOf('string', true, ['minLength', 'maxLength', 'pattern', 'format']),
+  ...keywordsOf('number', true, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']),
+  ...keywordsOf('array', true, ['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'contains', 'minContains', 'maxContains']),
+  ...keywordsOf('array', false, ['unevaluatedItems']),
+  ...keywordsOf('object', true, [
+    'properties', 'patternProperties', 'required', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties', 'dependencies', 'dependentRequired', 'dependentSchemas',
   ]),
+  ...keywordsOf('object', false, ['unevaluatedProperties']),
 ]);
 
 /** Formats of ajv-formats that bind numbers instead of strings. */
@@ -79,7 +78,7 @@ export function typesOf(conjuncts: readonly Conjunct[]): TypeSet {
   return { names, integer };
 }
 
-/** The literals every conjunct's `enum` and `const` have in common, without duplicates; undefined where none is given. */
+/** The literals every conjunct's `enum` and `const` have in common and no `not` leaves out, without duplicates; undefined where none is given. */
 export function literalsOf(conjuncts: readonly Conjunct[]): readonly JsonValue[] | undefined {
   let literals: readonly JsonValue[] | undefined;
   const restrict = (values: readonly JsonValue[]): void => {
@@ -92,7 +91,38 @@ export function literalsOf(conjuncts: readonly Conjunct[]): readonly JsonValue[]
     if (isJsonArray(values)) restrict(values);
     if (Object.hasOwn(schema, 'const')) restrict([schema['const'] as JsonValue]);
   }
-  return literals;
+  const excluded = excludedOf(conjuncts);
+  return literals?.filter((value) => !excluded.some((other) => jsonEqual(value, other)));
+}
+
+/** The literals that a `not` on `enum` or `const` leaves out. */
+export function excludedOf(conjuncts: readonly Conjunct[]): readonly JsonValue[] {
+  return conjuncts.flatMap(({ schema }) => {
+    const negated = objectIn(schema, 'not') ?? {};
+    const values = memberOf(negated, 'enum');
+    return isPlainNegation(schema) ? [...(isJsonArray(values) ? values : []), ...(Object.hasOwn(negated, 'const') ? [negated['const'] as JsonValue] : [])] : [];
+  });
+}
+
+/** `not` in a form that is read as it stands: literals that are left out, or, for numbers, multiples that are. */
+export function isPlainNegation(schema: JsonObject): boolean {
+  const negated = objectIn(schema, 'not');
+  const keywords = Object.keys(negated ?? {}).filter((keyword) => !ANNOTATIONS.has(keyword));
+  if (negated === undefined || keywords.length !== 1) return false;
+  if (keywords[0] === 'multipleOf') return memberOf(schema, 'type') === 'number' && isWellFormed(negated, 'multipleOf');
+  return keywords[0] === 'const' || (keywords[0] === 'enum' && isJsonArray(negated['enum']));
+}
+
+/** Divisors every number must be a whole multiple of, and those it must not be one of. */
+export function multiplesOf(conjuncts: readonly Conjunct[]): { readonly multiplesOf: readonly number[]; readonly notMultiplesOf: readonly number[] } {
+  const divisorIn = (schema: JsonObject): readonly number[] => {
+    const divisor = memberOf(schema, 'multipleOf');
+    return typeof divisor === 'number' ? [divisor] : [];
+  };
+  return {
+    multiplesOf: conjuncts.flatMap(({ schema }) => divisorIn(schema)),
+    notMultiplesOf: conjuncts.flatMap(({ schema }) => (isPlainNegation(schema) ? divisorIn(objectIn(schema, 'not') ?? {}) : [])),
+  };
 }
 
 /** Keywords that cannot reject a value of `types`: bound to another type, or set to the value that allows everything. */
@@ -113,6 +143,11 @@ export function isWellFormed(schema: JsonObject, keyword: string): boolean {
     case 'prefixItems': return isJsonArray(value);
     case 'properties': case 'patternProperties': return isJsonObject(value);
     case 'required': return isJsonArray(value) && value.every((name) => typeof name === 'string');
+    case 'contains': case 'propertyNames': return true;
+    case 'uniqueItems': return typeof value === 'boolean';
+    case 'dependencies': case 'dependentRequired': case 'dependentSchemas': return isJsonObject(value);
+    case 'multipleOf': return typeof value === 'number' && value > 0;
+    case 'pattern': case 'format': return isReadableText(schema, keyword);
     default: return typeof value === 'number';
   }
 }

@@ -4,55 +4,15 @@
  * are multiplied out first, so that a node is always a union of plain kinds. The judge (Ajv) stays the judge; this only proposes.
  * Reference: JSON Schema 2020-12 Validation §6, Core §10-11; draft-07 where it differs (`items` as a list, `additionalItems`).
  */
-import { isJsonArray, isJsonObject, jsonEqual, jsonTypeOf, memberOf, type JsonObject, type JsonTypeName, type JsonValue } from '../json/value.ts';
-import { arrayIndexOf, childOf, FORBIDDEN_TOKENS, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
+import { isJsonArray, isJsonObject, jsonEqual, jsonTypeOf, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
+import { arrayIndexOf, childOf, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
-import { referenceTarget } from './schema-at.ts';
-import {
-  ANNOTATIONS, countsOf, isInert, isWellFormed, itemSchemasAt, literalsOf, memberSchemasOf, numberBoundsOf, objectIn, READ_FOR_ALL, stringsIn, tupleOf, TYPE_KEYWORDS, typesOf,
-  type Conjunct, type Located, type NumberBound, type TypeSet,
-} from './schema-keywords.ts';
+import { itemSchemasAt, literalsOf, memberSchemasOf, objectIn, tupleOf, typesOf, type Conjunct, type Located } from './schema-keywords.ts';
+import type { SchemaNode, UnsupportedKeyword } from './schema-node.ts';
+import { MAX_NODE_COUNT, SchemaReader, type Alternatives } from './schema-reader.ts';
 
-export interface ObjectMember {
-  readonly name: string;
-  readonly required: boolean;
-  readonly node: SchemaNode;
-}
-
-/** The values a schema accepts, as far as the mask can spell them. A union without branches accepts nothing. */
-export type SchemaNode =
-  | { readonly kind: 'literals'; readonly values: readonly JsonValue[] }
-  /** Lengths in code points; `maxLength` undefined where the schema sets none. */
-  | { readonly kind: 'string'; readonly minLength: number; readonly maxLength: number | undefined }
-  | { readonly kind: 'number'; readonly integer: boolean; readonly lower: NumberBound | undefined; readonly upper: NumberBound | undefined }
-  | { readonly kind: 'array'; readonly prefix: readonly SchemaNode[]; readonly rest: SchemaNode; readonly minItems: number; readonly maxItems: number | undefined }
-  /** Declared (or required) members only, required first, each group in schema order. Undeclared names are never spelled. */
-  | { readonly kind: 'object'; readonly members: readonly ObjectMember[] }
-  | { readonly kind: 'union'; readonly branches: readonly SchemaNode[] };
-
-/** `keywordLocation` is a pointer inside the schema, `instanceLocation` one inside the value (`-` stands for any further element). */
-export interface UnsupportedKeyword {
-  readonly code: 'mask/unsupported-keyword';
-  readonly keyword: string;
-  readonly keywordLocation: JsonPointer;
-  readonly instanceLocation: JsonPointer;
-}
-
-/** How often one `$ref` target may be entered below itself: a repair writes small values, and the grammar must stay finite. */
-export const MAX_REFERENCE_DEPTH = 3;
-/** Nesting of a value whose schema says nothing of it. */
-export const MAX_FREE_DEPTH = 2;
-/** More combined alternatives than this come from nested unions nobody can read; they are refused, not cut. */
-const MAX_ALTERNATIVES = 128;
-/** Bound on the nodes of one grammar, reached only through recursive schemas with many branches. */
-const MAX_NODE_COUNT = 1024;
 /** Bound on the nodes of a whole survey, for the same schemas. Places beyond it count as unsupported. */
 const MAX_SURVEY_NODE_COUNT = 16_384;
-
-const NEVER: SchemaNode = { kind: 'union', branches: [] };
-
-/** Alternatives, each a list of conjuncts: disjunctive normal form. No alternative means that nothing is accepted. */
-type Alternatives = readonly (readonly Conjunct[])[];
 
 /** A place in a document, by the sub-schemas that speak of it: alternatives, in each of which all are to be met. */
 export interface SchemaPlace {
@@ -71,7 +31,7 @@ export function readSchemaNode(rootSchema: JsonObject, subSchema: JsonValue, loc
 
 /** As {@link readSchemaNode}, for a place found by {@link schemaPlacesIn}. */
 export function readSchemaPlace(rootSchema: JsonObject, place: SchemaPlace): Result<SchemaNode, UnsupportedKeyword> {
-  return new SchemaReader(rootSchema, 'refuse-overlap').read(place);
+  return new SchemaReader(rootSchema, 'refuse-overlap').read(place.alternatives);
 }
 
 /**
@@ -81,18 +41,25 @@ export function readSchemaPlace(rootSchema: JsonObject, place: SchemaPlace): Res
  */
 export function schemaPlacesIn(rootSchema: JsonObject, document: JsonValue): (pointer: JsonPointer) => Result<SchemaPlace, UnsupportedKeyword> {
   const known = new Map<JsonPointer, Result<SchemaPlace, UnsupportedKeyword>>();
+  /** What all members of one container share, by its pointer. */
+  const containers = new Map<JsonPointer, { readonly alternatives: Alternatives; readonly issue: UnsupportedKeyword | undefined; readonly value: JsonValue | undefined }>();
   const find = (pointer: JsonPointer): Result<SchemaPlace, UnsupportedKeyword> => {
     const parent = parentOf(pointer);
     if (parent === undefined) return ok(placeOf([[{ schema: rootSchema, location: ROOT_POINTER, trail: [] }]]));
     const above = place(parent);
     if (!above.ok) return above;
-    const reader = new SchemaReader(rootSchema, 'allow-overlap');
+    let container = containers.get(parent);
+    if (container === undefined) {
+      const reader = new SchemaReader(rootSchema, 'allow-overlap');
+      container = { alternatives: reader.expand(above.value.alternatives, parent), issue: reader.issue, value: resolvePointer(document, parent) };
+      containers.set(parent, container);
+    }
+    const { alternatives, issue, value } = container;
+    if (issue !== undefined) return err(issue);
     const token = lastTokenOf(pointer) as string;
-    const container = resolvePointer(document, parent);
-    const alternatives = reader.expand(above.value.alternatives, parent);
-    const open = alternatives.filter((conjuncts) => !isExcluded(conjuncts, container, token));
-    const found = (open.length > 0 ? open : alternatives).map((conjuncts) => conjuncts.flatMap((conjunct) => childrenOf(conjunct, container, token)));
-    return reader.issue === undefined ? ok(placeOf(found)) : err(reader.issue);
+    const open = alternatives.length === 1 ? alternatives : alternatives.filter((conjuncts) => !isExcluded(conjuncts, value, token));
+    const found = (open.length > 0 ? open : alternatives).map((conjuncts) => conjuncts.flatMap((conjunct) => childrenOf(conjunct, value, token)));
+    return ok(placeOf(found));
   };
   const place = (pointer: JsonPointer): Result<SchemaPlace, UnsupportedKeyword> => {
     const found = known.get(pointer) ?? find(pointer);
@@ -130,7 +97,7 @@ export function surveySchema(rootSchema: JsonObject): SchemaSurvey {
     visited.add(locations);
     if (pointer !== ROOT_POINTER) {
       const reader = new SchemaReader(rootSchema, 'refuse-overlap', Math.min(nodesLeft, MAX_NODE_COUNT));
-      const node = reader.read(place);
+      const node = reader.read(place.alternatives);
       nodesLeft -= reader.nodeCount;
       if (node.ok) readableCount += 1;
       else note(node.error, pointer);
@@ -180,204 +147,4 @@ function childrenOf(conjunct: Conjunct, container: JsonValue | undefined, token:
   if (!isJsonArray(container)) return [];
   const index = token === '-' ? container.length : arrayIndexOf(token);
   return index === undefined ? [] : itemSchemasAt(conjunct, index);
-}
-
-/** One reading. The first refusal is kept in `issue` and the rest of the walk is idle, which spares a `Result` at every level. */
-class SchemaReader {
-  issue: UnsupportedKeyword | undefined;
-  readonly #root: JsonObject;
-  /** Whether `oneOf` branches that are not provably disjoint are refused, or read as `anyOf` (on the way to a place). */
-  readonly #overlap: 'refuse-overlap' | 'allow-overlap';
-  readonly #maxNodeCount: number;
-  nodeCount = 0;
-
-  constructor(root: JsonObject, overlap: 'refuse-overlap' | 'allow-overlap', maxNodeCount: number = MAX_NODE_COUNT) {
-    this.#root = root;
-    this.#overlap = overlap;
-    this.#maxNodeCount = maxNodeCount;
-  }
-
-  read(place: SchemaPlace): Result<SchemaNode, UnsupportedKeyword> {
-    const node = this.readNode(this.expand(place.alternatives, ROOT_POINTER), ROOT_POINTER);
-    return this.issue === undefined ? ok(node) : err(this.issue);
-  }
-
-  /** Multiplies out each list of sub-schemas that are to be met together. */
-  expand(lists: readonly (readonly Located[])[], instance: JsonPointer): Alternatives {
-    const expanded = lists.flatMap((located) => this.#all(located, instance));
-    if (expanded.length > MAX_ALTERNATIVES) return this.#refuse('anyOf', lists[0]?.[0]?.location ?? ROOT_POINTER, instance);
-    return expanded;
-  }
-
-  #all(located: readonly Located[], instance: JsonPointer): Alternatives {
-    let alternatives: Alternatives = [[]];
-    for (const found of located) {
-      const further = this.#alternativesOf(found, instance);
-      if (alternatives.length * further.length > MAX_ALTERNATIVES) return this.#refuse('anyOf', found.location, instance);
-      alternatives = alternatives.flatMap((left) => further.map((right) => [...left, ...right]));
-    }
-    return alternatives;
-  }
-
-  #alternativesOf({ schema, location, trail }: Located, instance: JsonPointer): Alternatives {
-    if (this.issue !== undefined || schema === false) return [];
-    if (schema === true) return [[]];
-    if (!isJsonObject(schema)) return this.#refuse('', location, instance);
-    let alternatives: Alternatives = [[{ schema, location, trail }]];
-    const combine = (keyword: string, further: Alternatives): void => {
-      if (alternatives.length * further.length > MAX_ALTERNATIVES) this.#refuse(keyword, location, instance);
-      else alternatives = alternatives.flatMap((left) => further.map((right) => [...left, ...right]));
-    };
-
-    const reference = memberOf(schema, '$ref');
-    if (reference !== undefined) combine('$ref', this.#referenced(reference, location, instance, trail));
-    for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
-      const branches = memberOf(schema, keyword);
-      if (branches === undefined) continue;
-      if (!isJsonArray(branches)) return this.#refuse(keyword, location, instance);
-      const read = branches.map((branch, index) => this.#alternativesOf({ schema: branch, location: childOf(childOf(location, keyword), String(index)), trail }, instance));
-      if (keyword === 'allOf') for (const branch of read) combine(keyword, branch);
-      else if (keyword === 'oneOf' && this.#overlap === 'refuse-overlap' && !pairwiseDisjoint(read)) return this.#refuse(keyword, location, instance);
-      else combine(keyword, read.flat());
-    }
-    return alternatives;
-  }
-
-  readNode(alternatives: Alternatives, instance: JsonPointer): SchemaNode {
-    const branches: SchemaNode[] = [];
-    for (const conjuncts of alternatives) {
-      this.nodeCount += 1;
-      if (this.nodeCount > this.#maxNodeCount) this.#refuse('$ref', conjuncts[0]?.location ?? ROOT_POINTER, instance);
-      if (this.issue !== undefined) return NEVER;
-      branches.push(...this.#readPlain(conjuncts, instance));
-    }
-    return branches.length === 1 ? branches[0] as SchemaNode : { kind: 'union', branches };
-  }
-
-  /** The branches, by type, of values that satisfy every conjunct. */
-  #readPlain(conjuncts: readonly Conjunct[], instance: JsonPointer): readonly SchemaNode[] {
-    const types = typesOf(conjuncts);
-    this.#checkKeywords(conjuncts, types.names, instance);
-    if (this.issue !== undefined) return [];
-
-    const literals = literalsOf(conjuncts);
-    if (literals !== undefined) {
-      const values = literals.filter((value) => types.names.has(jsonTypeOf(value)) && this.#literalFits(value, conjuncts, types, instance));
-      return values.length === 0 ? [] : [{ kind: 'literals', values }];
-    }
-    const free = conjuncts.length === 0 ? freeNodes(MAX_FREE_DEPTH) : undefined;
-    if (free !== undefined) return free;
-
-    const branches: SchemaNode[] = [];
-    if (types.names.has('null')) branches.push({ kind: 'literals', values: [null] });
-    if (types.names.has('boolean')) branches.push({ kind: 'literals', values: [true, false] });
-    if (types.names.has('number')) branches.push({ kind: 'number', integer: types.integer, ...numberBoundsOf(conjuncts) });
-    if (types.names.has('string')) branches.push({ kind: 'string', ...countsOf(conjuncts, 'minLength', 'maxLength', (min, max) => ({ minLength: min, maxLength: max })) });
-    if (types.names.has('array')) branches.push(this.#readArray(conjuncts, instance));
-    if (types.names.has('object')) branches.push(this.#readObject(conjuncts, instance));
-    return branches;
-  }
-
-  #readArray(conjuncts: readonly Conjunct[], instance: JsonPointer): SchemaNode {
-    const prefixLength = Math.max(0, ...conjuncts.map(({ schema }) => tupleOf(schema)?.items.length ?? 0));
-    const itemAt = (index: number): SchemaNode => {
-      const place = childOf(instance, index < prefixLength ? String(index) : '-');
-      return this.readNode(this.#all(conjuncts.flatMap((conjunct) => itemSchemasAt(conjunct, index)), place), place);
-    };
-    const prefix = Array.from({ length: prefixLength }, (_, index) => itemAt(index));
-    return { kind: 'array', prefix, rest: itemAt(prefixLength), ...countsOf(conjuncts, 'minItems', 'maxItems', (min, max) => ({ minItems: min, maxItems: max })) };
-  }
-
-  #readObject(conjuncts: readonly Conjunct[], instance: JsonPointer): SchemaNode {
-    const required = new Set(conjuncts.flatMap(({ schema }) => stringsIn(schema, 'required')));
-    const declared = conjuncts.flatMap(({ schema }) => Object.keys(objectIn(schema, 'properties') ?? {}));
-    const members: ObjectMember[] = [];
-    for (const name of new Set([...declared, ...required])) {
-      const place = childOf(instance, name);
-      const node = FORBIDDEN_TOKENS.has(name) ? NEVER : this.readNode(this.#all(conjuncts.flatMap((conjunct) => memberSchemasOf(conjunct, name)), place), place);
-      members.push({ name, required: required.has(name), node });
-    }
-    return { kind: 'object', members: [...members.filter((member) => member.required), ...members.filter((member) => !member.required)] };
-  }
-
-  #referenced(reference: JsonValue, location: JsonPointer, instance: JsonPointer, trail: readonly string[]): Alternatives {
-    const target = typeof reference === 'string' && reference.startsWith('#') ? referenceTarget(this.#root, reference) : undefined;
-    if (target === undefined) return this.#refuse('$ref', location, instance);
-    const { schema, keywordLocation } = target;
-    if (trail.filter((passed) => passed === keywordLocation).length >= MAX_REFERENCE_DEPTH) return [];
-    return this.#alternativesOf({ schema, location: keywordLocation, trail: [...trail, keywordLocation] }, instance);
-  }
-
-  /** Refuses every keyword that may bind a value of one of `types` and is not constrained here. */
-  #checkKeywords(conjuncts: readonly Conjunct[], types: ReadonlySet<JsonTypeName>, instance: JsonPointer): void {
-    for (const { schema, location } of conjuncts) {
-      for (const keyword of Object.keys(schema)) {
-        if (ANNOTATIONS.has(keyword) || READ_FOR_ALL.has(keyword) || isInert(schema, keyword, types)) continue;
-        // an identifier below the root opens another resource, in which references resolve differently
-        if (keyword === '$id' && location === ROOT_POINTER) continue;
-        if (TYPE_KEYWORDS.get(keyword)?.read !== true || !isWellFormed(schema, keyword)) this.#refuse(keyword, location, instance);
-      }
-    }
-  }
-
-  /** Whether a literal satisfies the keywords beside `enum` or `const`. Composite literals beside keywords of their type are refused. */
-  #literalFits(value: JsonValue, conjuncts: readonly Conjunct[], types: TypeSet, instance: JsonPointer): boolean {
-    if (typeof value === 'number') {
-      const { lower, upper } = numberBoundsOf(conjuncts);
-      return (!types.integer || Number.isInteger(value))
-        && (lower === undefined || (lower.exclusive ? value > lower.value : value >= lower.value))
-        && (upper === undefined || (upper.exclusive ? value < upper.value : value <= upper.value));
-    }
-    if (typeof value === 'string') {
-      const length = [...value].length;
-      return countsOf(conjuncts, 'minLength', 'maxLength', (min, max) => length >= min && (max === undefined || length <= max));
-    }
-    if (isJsonArray(value) || isJsonObject(value)) {
-      const type = jsonTypeOf(value);
-      for (const { schema, location } of conjuncts) {
-        const keyword = Object.keys(schema).find((name) => TYPE_KEYWORDS.get(name)?.type === type);
-        if (keyword !== undefined) this.#refuse(keyword, location, instance);
-      }
-    }
-    return true;
-  }
-
-  #refuse(keyword: string, location: JsonPointer, instanceLocation: JsonPointer): Alternatives {
-    this.issue ??= { code: 'mask/unsupported-keyword', keyword, keywordLocation: keyword === '' ? location : childOf(location, keyword), instanceLocation };
-    return [];
-  }
-}
-
-/** No value satisfies two branches: their types, their literals, or the literals of a member that both require have nothing in common. */
-function pairwiseDisjoint(branches: readonly Alternatives[]): boolean {
-  return branches.every((left, index) => branches.slice(index + 1).every((right) => left.every((a) => right.every((b) => areDisjoint(a, b)))));
-}
-
-function areDisjoint(left: readonly Conjunct[], right: readonly Conjunct[]): boolean {
-  const both = typesOf([...left, ...right]).names;
-  if (both.size === 0) return true;
-  const literals = literalsOf([...left, ...right]);
-  if (literals !== undefined && !literals.some((value) => both.has(jsonTypeOf(value)))) return true;
-  if (both.size !== 1 || !both.has('object')) return false;
-  const requiredIn = (conjuncts: readonly Conjunct[]): string[] => conjuncts.flatMap(({ schema }) => stringsIn(schema, 'required'));
-  const requiredInBoth = requiredIn(left).filter((name) => requiredIn(right).includes(name));
-  return requiredInBoth.some((name) => {
-    const members = [...left, ...right].flatMap(({ schema, trail }) => {
-      const member = memberOf(objectIn(schema, 'properties') ?? {}, name);
-      return isJsonObject(member) ? [{ schema: member, location: ROOT_POINTER, trail }] : [];
-    });
-    return literalsOf(members)?.length === 0;
-  });
-}
-
-/** Any value at all, to a bounded depth. Objects are empty: names nobody declared are never spelled. */
-function freeNodes(depth: number): readonly SchemaNode[] {
-  const items: SchemaNode = depth === 0 ? NEVER : { kind: 'union', branches: freeNodes(depth - 1) };
-  return [
-    { kind: 'literals', values: [null, true, false] },
-    { kind: 'number', integer: false, lower: undefined, upper: undefined },
-    { kind: 'string', minLength: 0, maxLength: undefined },
-    { kind: 'array', prefix: [], rest: items, minItems: 0, maxItems: undefined },
-    { kind: 'object', members: [] },
-  ];
 }

@@ -1,4 +1,4 @@
-/** Exact decimals for sums: a double is read as the decimal its shortest text spells, so that 0.1 + 0.2 is 0.3. */
+/** Exact decimals for sums and multiples: a double is read as the decimal its shortest text spells, so that 0.1 + 0.2 is 0.3. */
 
 /** `units` × 10^−`scale`. */
 export interface Decimal {
@@ -24,6 +24,13 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
 export function decimalsEqual(a: Decimal, b: Decimal): boolean {
   const scale = Math.max(a.scale, b.scale);
   return rescale(a, scale) === rescale(b, scale);
+}
+
+/** Whether `value` is a whole number of `divisor`, which is above zero: 19.99 is one of 0.01, whatever their doubles divide to. */
+export function isMultipleOf(value: number, divisor: number): boolean {
+  const [dividend, step] = [toDecimal(value), toDecimal(divisor)];
+  const scale = Math.max(dividend.scale, step.scale);
+  return rescale(dividend, scale) % rescale(step, scale) === 0n;
 }
 
 function rescale(value: Decimal, scale: number): bigint {

@@ -7,7 +7,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../j
 import { arrayIndexOf, FORBIDDEN_TOKENS, isPrefix, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
 import type { Contract } from '../contract/contract.ts';
-import { prohibits } from '../contract/schema-at.ts';
+import { prohibits, schemaAt, type SitesAt } from '../contract/schema-at.ts';
 import { lockBrokenBy } from './locked.ts';
 import type { Operation, PatchAdmissionCode, PatchFault } from './operation.ts';
 
@@ -42,16 +42,19 @@ export const BUGCASE_PATCH_CODES: Readonly<Record<PatchFault['code'], string | n
   'patch/schema-prohibited': null,
 };
 
-/** Admits one operation on `document`, which is not changed. `index` is only carried into the issue. O(path × schema). */
+/**
+ * Admits one operation on `document`, which is not changed. `index` is only carried into the issue. O(path × schema), unless the caller has
+ * `sitesAt` of the document at hand.
+ */
 export function admitOperation(
-  contract: Contract, document: JsonValue, operation: Operation, operationsLeft: number, index: number = 0,
+  contract: Contract, document: JsonValue, operation: Operation, operationsLeft: number, index: number = 0, sitesAt?: SitesAt,
 ): Result<void, PatchFault> {
   const refusal = checkTokens(operation)
     ?? checkApplicable(document, operation)
     ?? checkLocked(contract, document, operation)
     ?? (operationsLeft < 1 ? { code: 'patch/operation-budget', pointer: operation.path } : undefined)
     ?? (contract.document.allowedOperations.includes(operation.op) ? undefined : { code: 'patch/operation-not-allowed', pointer: operation.path })
-    ?? checkSchema(contract, document, operation);
+    ?? checkSchema(contract, document, operation, sitesAt);
   return refusal === undefined ? ok(undefined) : err({ ...refusal, index });
 }
 
@@ -64,9 +67,9 @@ export function admitsSource(contract: Contract, document: JsonValue, kind: 'mov
     && (kind === 'copy' || lockBrokenBy(contract.immutablePaths, document, 'remove', from) === undefined);
 }
 
-export function admitsTarget(contract: Contract, base: JsonValue, path: JsonPointer): boolean {
+export function admitsTarget(contract: Contract, base: JsonValue, path: JsonPointer, sitesAt: SitesAt): boolean {
   return path !== '' && !hasForbiddenToken(path) && checkInsertable(base, path) === undefined
-    && lockBrokenBy(contract.immutablePaths, base, 'insert', path) === undefined && !prohibits(contract, base, path);
+    && lockBrokenBy(contract.immutablePaths, base, 'insert', path) === undefined && !prohibits(sitesAt(path));
 }
 
 interface Refusal {
@@ -145,10 +148,11 @@ function asRefusal(lock: JsonPointer | undefined): Refusal | undefined {
   return lock === undefined ? undefined : { code: 'patch/locked-path', pointer: lock };
 }
 
-function checkSchema(contract: Contract, document: JsonValue, operation: Operation): Refusal | undefined {
+function checkSchema(contract: Contract, document: JsonValue, operation: Operation, sitesAt: SitesAt | undefined): Refusal | undefined {
   if (operation.op === 'remove') return undefined;
-  const base = operation.op === 'move' ? withoutValue(document, operation.from) : document;
-  return prohibits(contract, base, operation.path) ? { code: 'patch/schema-prohibited', pointer: operation.path } : undefined;
+  const isMove = operation.op === 'move';
+  const sites = sitesAt !== undefined && !isMove ? sitesAt(operation.path) : schemaAt(contract, isMove ? withoutValue(document, operation.from) : document, operation.path);
+  return prohibits(sites) ? { code: 'patch/schema-prohibited', pointer: operation.path } : undefined;
 }
 
 /** The document a move inserts into (RFC 6902 §4.4: the removal comes first). `from` resolves and is not the root. Only containers on the way are copied. */

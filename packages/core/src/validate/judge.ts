@@ -2,12 +2,13 @@
  * Ajv, the judge of values: draft-07 and 2020-12, formats, own members only. Its error objects do not leave this folder.
  * A schema is read by `checkSchema` first, so Ajv sees only what it honours; where it still refuses, the schema is refused.
  */
-import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import { Ajv, type Options, type SchemaValidateFunction, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import type { SchemaDialect } from '../contract/contract.ts';
 import { listSubSchemas, referenceTarget } from '../contract/sub-schemas.ts';
 import { canonicalText } from '../json/canonical.ts';
+import { isMultipleOf } from '../json/decimal.ts';
 import { isJsonObject, memberOf, type JsonArray, type JsonObject, type JsonValue } from '../json/value.ts';
 import { parsePointer, ROOT_POINTER, toUriFragment, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
@@ -100,8 +101,18 @@ function createJudgingAjv(dialect: SchemaDialect): Ajv {
   // Ajv compares all pairs of non-scalar items: 300,000 empty arrays, 1 MiB of text, would take hours
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: (isOn: boolean, items: JsonArray) => !isOn || areDistinct(items) });
+  // Ajv divides doubles: to it 19.99 is no multiple of 0.01
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultiple, errors: 'full' });
   return ajv;
 }
+
+/** Leaves its error in the property Ajv reads it from, with the parameter Ajv's own keyword reports. */
+const isMultiple: SchemaValidateFunction = (divisor: number, value: number): boolean => {
+  const accepted = isMultipleOf(value, divisor);
+  isMultiple.errors = accepted ? [] : [{ keyword: 'multipleOf', params: { multipleOf: divisor } }];
+  return accepted;
+};
 
 /** The one format of ajv-formats measured to take quadratic time (0.2 s at 20,000 characters): longer texts are no URL that a server would take. */
 const MAX_URL_LENGTH = 8_192;

@@ -6,12 +6,28 @@
  * Reference: ECMA-262 §22.2.1 (grammar with [UnicodeMode]); K. Thompson, Regular Expression Search Algorithm, CACM 11(6), 1968.
  */
 import { err, ok, type Result } from '../result.ts';
+import { classRanges } from './class-ranges.ts';
 
 /** Tests whether the pattern matches somewhere in the text. */
 export interface Pattern {
   readonly source: string;
   /** Throws {@link PatternBudgetError} where text × program exceeds the step budget; the judge turns that into `undecided`. */
   test(text: string): boolean;
+  /** The same program one code point at a time, for the mask, which must know what can still follow. Built on first use. */
+  machine(): PatternMachine;
+}
+
+/** Instructions that wait for what follows, ascending. */
+export type PatternThreads = readonly number[];
+
+export interface PatternMachine {
+  /** Sets of code points (first, last, first, last, …) that the pattern tells apart: those inside the same sets step alike. */
+  readonly ranges: readonly (readonly number[])[];
+  /** Whether it matters if the code point before is a word character. */
+  readonly looksBehind: boolean;
+  readonly start: PatternThreads | 'matched';
+  /** What follows `next`, undefined being the end of the text; `previous` is undefined at its start. `matched` stays so whatever follows. */
+  step(threads: PatternThreads, previous: number | undefined, next: number | undefined): PatternThreads | 'matched';
 }
 
 export type PatternIssue =
@@ -28,17 +44,19 @@ const MAX_STEP_COUNT = 10_000_000;
 
 export class PatternBudgetError extends Error {}
 
+type Assertion = '^' | '$' | '\\b' | '\\B';
+
 type Node =
   | { readonly kind: 'character'; readonly codePoint: number }
-  | { readonly kind: 'class'; readonly source: string }
-  | { readonly kind: 'assertion'; readonly source: '^' | '$' | '\\b' | '\\B' }
+  | { readonly kind: 'class'; readonly source: string; readonly accepts: (codePoint: number) => boolean }
+  | { readonly kind: 'assertion'; readonly source: Assertion }
   | { readonly kind: 'sequence'; readonly items: readonly Node[] }
   | { readonly kind: 'choice'; readonly items: readonly Node[] }
   | { readonly kind: 'repeat'; readonly item: Node; readonly minimum: number; readonly maximum: number };
 
 type Instruction =
-  | { readonly kind: 'consume'; readonly accepts: (codePoint: number) => boolean }
-  | { readonly kind: 'assertion'; readonly source: '^' | '$' | '\\b' | '\\B' }
+  | { readonly kind: 'consume'; readonly source: string | number; readonly accepts: (codePoint: number) => boolean }
+  | { readonly kind: 'assertion'; readonly source: Assertion }
   | { readonly kind: 'split'; first: number; second: number }
   | { readonly kind: 'match' };
 
@@ -63,7 +81,8 @@ function compile(source: string): Result<Pattern, PatternIssue> {
   const program: Instruction[] = [];
   if (!emit(tree.value, program)) return err({ code: 'pattern/too-large', source, limit: MAX_PROGRAM_LENGTH });
   program.push({ kind: 'match' });
-  return ok({ source, test: (text) => run(program, text), toString: () => source });
+  let machine: PatternMachine | undefined;
+  return ok({ source, test: (text) => run(program, text), machine: () => (machine ??= machineOf(program)), toString: () => source });
 }
 
 /** The host's RegExp, or `undefined` where the host refuses the text; its constructor can only say so by throwing. */
@@ -111,9 +130,9 @@ class PatternParser {
     if (rest.startsWith('(')) return this.#group();
     if (rest.startsWith('^') || rest.startsWith('$')) return { kind: 'assertion', source: this.#advance(1) as '^' | '$' };
     if (rest.startsWith('\\b') || rest.startsWith('\\B')) return { kind: 'assertion', source: this.#advance(2) as '\\b' | '\\B' };
-    if (rest.startsWith('.')) return { kind: 'class', source: this.#advance(1) };
-    if (rest.startsWith('[')) return { kind: 'class', source: this.#advance(this.#classLength()) };
-    if (rest.startsWith('\\')) return { kind: 'class', source: this.#advance(this.#escapeLength()) };
+    if (rest.startsWith('.')) return classNode(this.#advance(1));
+    if (rest.startsWith('[')) return classNode(this.#advance(this.#classLength()));
+    if (rest.startsWith('\\')) return classNode(this.#advance(this.#escapeLength()));
     const codePoint = this.#source.codePointAt(this.#offset) as number;
     this.#offset += codePoint > 0xffff ? 2 : 1;
     return { kind: 'character', codePoint };
@@ -173,15 +192,20 @@ class PatternParser {
   }
 }
 
+/** Its test is made once, however often a counted repetition repeats it. */
+function classNode(source: string): Node {
+  return { kind: 'class', source, accepts: classTest(source) };
+}
+
 /** Appends the node's instructions; `false` where the program grows too large. Each fragment falls through to the instruction after it. */
 function emit(node: Node, program: Instruction[]): boolean {
   if (program.length > MAX_PROGRAM_LENGTH) return false;
   switch (node.kind) {
     case 'character':
-      program.push({ kind: 'consume', accepts: (codePoint) => codePoint === node.codePoint });
+      program.push({ kind: 'consume', source: node.codePoint, accepts: (codePoint) => codePoint === node.codePoint });
       return true;
     case 'class':
-      program.push({ kind: 'consume', accepts: classTest(node.source) });
+      program.push({ kind: 'consume', source: node.source, accepts: node.accepts });
       return true;
     case 'assertion':
       program.push({ kind: 'assertion', source: node.source });
@@ -263,6 +287,57 @@ function classTest(source: string): (codePoint: number) => boolean {
   };
 }
 
+function machineOf(program: readonly Instruction[]): PatternMachine {
+  const ranges = new Map<string | number, readonly number[]>();
+  for (const instruction of program) {
+    if (instruction.kind !== 'consume' || ranges.has(instruction.source)) continue;
+    const { source, accepts } = instruction;
+    ranges.set(source, typeof source === 'number' ? [source, source] : classRanges(source, accepts));
+  }
+  const looksBehind = program.some((instruction) => instruction.kind === 'assertion' && instruction.source.startsWith('\\'));
+  if (looksBehind) ranges.set('\\w', classRanges('\\w', classTest('\\w')));
+
+  const seenIn = new Uint32Array(program.length);
+  let generation = 0;
+  /** Follows splits, and assertions that hold; those decided `later` wait with the instructions that consume. */
+  const close = (starts: readonly number[], decide: (assertion: Assertion) => boolean | 'later'): PatternThreads | 'matched' => {
+    generation += 1;
+    const waiting: number[] = [];
+    const stack = [...starts];
+    while (stack.length > 0) {
+      const index = stack.pop() as number;
+      if (seenIn[index] === generation) continue;
+      seenIn[index] = generation;
+      const instruction = program[index] as Instruction;
+      if (instruction.kind === 'match') return 'matched';
+      if (instruction.kind === 'split') {
+        stack.push(instruction.second, instruction.first);
+        continue;
+      }
+      const decision = instruction.kind === 'consume' ? 'later' : decide(instruction.source);
+      if (decision === 'later') waiting.push(index);
+      else if (decision) stack.push(index + 1);
+    }
+    return waiting.sort((left, right) => left - right);
+  };
+
+  return {
+    ranges: [...ranges.values()],
+    looksBehind,
+    start: close([0], (assertion) => (assertion === '^' ? true : 'later')),
+    step(threads, previous, next) {
+      const isBoundary = isWordCodePoint(previous) !== isWordCodePoint(next);
+      const holdsHere: Readonly<Record<Assertion, boolean>> = { '^': previous === undefined, $: next === undefined, '\\b': isBoundary, '\\B': !isBoundary };
+      const ready = threads.some((index) => program[index]?.kind === 'assertion') ? close(threads, (assertion) => holdsHere[assertion]) : threads;
+      if (ready === 'matched') return ready;
+      if (next === undefined) return [];
+      const after = ready.filter((index) => (program[index] as Extract<Instruction, { kind: 'consume' }>).accepts(next)).map((index) => index + 1);
+      // the match may also begin here
+      return close([...after, 0], (assertion) => (assertion === '^' ? false : 'later'));
+    },
+  };
+}
+
 /** Steps all states at once over the code points of `text`; a new attempt starts at every position (the match may lie anywhere). */
 function run(program: readonly Instruction[], text: string): boolean {
   let stepCount = 0;
@@ -305,7 +380,7 @@ function run(program: readonly Instruction[], text: string): boolean {
   }
 }
 
-function holds(assertion: '^' | '$' | '\\b' | '\\B', text: string, offset: number): boolean {
+function holds(assertion: Assertion, text: string, offset: number): boolean {
   if (assertion === '^') return offset === 0;
   if (assertion === '$') return offset === text.length;
   const isBoundary = isWordUnit(text[offset - 1]) !== isWordUnit(text[offset]);
@@ -314,4 +389,8 @@ function holds(assertion: '^' | '$' | '\\b' | '\\B', text: string, offset: numbe
 
 function isWordUnit(unit: string | undefined): boolean {
   return unit !== undefined && /\w/.test(unit);
+}
+
+function isWordCodePoint(codePoint: number | undefined): boolean {
+  return codePoint !== undefined && codePoint < 0x80 && isWordUnit(String.fromCharCode(codePoint));
 }

@@ -55,6 +55,7 @@ describe('what the schema says', () => {
     ['an extra member is reported where it stands', { additionalProperties: false }, '{"x":1}', ['additional_property@/x']],
     ['an unevaluated one too', { unevaluatedProperties: false }, '{"x":1}', ['additional_property@/x']],
     ['missing comes before extra, and both before members', { properties: { a: { type: 'string' } }, required: ['b'], additionalProperties: false }, '{"a":1,"c":1}', ['missing_required@/b', 'additional_property@/c', 'wrong_type@/a']],
+    ['multiples as decimals, not as doubles', { properties: { a: { multipleOf: 0.01 }, b: { multipleOf: 0.01 }, c: { multipleOf: 1e-8 } } }, '{"a":19.99,"b":19.995,"c":12391239123}', ['range_violation@/b']],
     ['bounds', { properties: { a: { minimum: 2 }, b: { multipleOf: 2 } } }, '{"a":1,"b":3}', ['range_violation@/a', 'range_violation@/b']],
     ['lengths count code points', { properties: { a: { maxLength: 1 }, b: { minLength: 2 } } }, '{"a":"😀","b":"😀"}', ['length_violation@/b']],
     ['items', { properties: { a: { maxItems: 1 }, b: { uniqueItems: true }, c: { contains: { type: 'string' } } } }, '{"a":[1,2],"b":[{"x":1,"y":2},{"y":2,"x":1.0}],"c":[1]}', ['items_violation@/a', 'items_violation@/b', 'items_violation@/c']],
