@@ -13,6 +13,9 @@ test('the public names are these and no others', () => {
       "compileValueMask",
       "createVocabulary",
       "isAllowed",
+      "loadVocabularyIndex",
+      "serializeVocabularyIndex",
+      "tokensFromSentencePieces",
     ]
   `);
 });

@@ -4,38 +4,18 @@ import type { JsonValue } from '@contractrl/core';
 import { bitmaskLength, isAllowed, type Vocabulary } from '../src/index.ts';
 import { ALL_OPERATIONS, allowed, contractOf, matcherOf, ODD_NAMES, randomFrom, WEATHER } from './support/contracts.ts';
 import { createNaiveRecognizer, type NaiveRecognizer } from './support/naive-recognizer.ts';
+import { sortedTokens, viableIds } from './support/viable-ids.ts';
 import { smollm2Vocabulary, SMOLLM2_STOP } from './support/vocabulary.ts';
 
 const LIMITS = { maxStringLength: 10, maxItems: 3 };
 const vocabulary = smollm2Vocabulary();
-/** Token texts as binary strings, in byte order, so that a dead prefix rules out all that share it. */
-const sorted = vocabulary.tokens
-  .flatMap((bytes, id) => (bytes === undefined ? [] : [{ id, text: Buffer.from(bytes).toString('latin1') }]))
-  .sort((a, b) => (a.text < b.text ? -1 : 1));
+const sorted = sortedTokens(vocabulary);
 
 /** On a busy machine; alone each test takes a few seconds. */
 const TIMEOUT_MS = 120_000;
 
 let pairCount = 0;
 let stateCount = 0;
-
-/** Viability is closed under prefixes, so one dead prefix answers for every token behind it. */
-function viableIds(recognizer: NaiveRecognizer, output: string): Set<number> {
-  const viable = new Set<number>();
-  let dead: string | undefined;
-  for (const { id, text } of sorted) {
-    if (dead !== undefined && text.startsWith(dead)) continue;
-    dead = undefined;
-    if (recognizer.isViable(output + text)) {
-      viable.add(id);
-      continue;
-    }
-    let length = 1;
-    while (recognizer.isViable(output + text.slice(0, length))) length += 1;
-    dead = text.slice(0, length);
-  }
-  return viable;
-}
 
 interface Case {
   readonly name: string;
@@ -79,6 +59,20 @@ const CASES: readonly Case[] = [
   {
     name: 'names in both escape layers', contract: contractOf(ODD_NAMES, { allowedOperations: ALL_OPERATIONS }), document: { 'a"b/c~d': 'x', 'cafe\u0301': 1 }, operationsLeft: 1,
     outputs: ['[{"op":"add","path":"/', '[{"op":"add","path":"/caf', '[{"op":"add","path":"/\\', '[{"op":"replace","path":"/a\\"b~', '[{"op":"add","path":"/\\ud8c0\\udc00","value":"'],
+  },
+  {
+    name: 'strings with a content', document: {}, operationsLeft: 1,
+    contract: contractOf({
+      type: 'object',
+      properties: {
+        words: { type: 'string', pattern: '^(?:ab?)*$', maxLength: 3 }, odd: { type: 'string', pattern: '^\\W+$', maxLength: 3 }, other: { type: 'string', pattern: '[^a"]b|^é', minLength: 2, maxLength: 3 },
+        escaped: { type: 'string', pattern: '^[\\u{40000}-\\u{403ff}\\n]+$', maxLength: 2 }, pointer: { type: 'string', format: 'json-pointer', maxLength: 3 }, period: { type: 'string', format: 'duration', maxLength: 3 },
+      },
+    }, { allowedOperations: ['add'] }),
+    outputs: Object.entries({
+      words: ['', 'a', 'ab', 'aba'], odd: ['', '\\"', '\xc3', '\xf0\x9f', '\\', '  '], other: ['', '\xc3', '\xc3\xa9', 'z', 'zb'],
+      escaped: ['', '\\', '\\ud8c0', '\\ud8c0\\udc', '\\n'], pointer: ['', '/', '/~', '/\xc3'], period: ['', 'P', 'P1'],
+    }).flatMap(([name, contents]) => contents.map((content) => `[{"op":"add","path":"/${name}","value":"${content}`)),
   },
   { name: 'no operation left', contract: weather, document: DOCUMENT, operationsLeft: 0, outputs: ['', '{"', '{"abstain":"'] },
 ];
@@ -129,7 +123,7 @@ function checkState(vocabulary: Vocabulary, recognizer: NaiveRecognizer, matcher
   }
   const bitmask = new Int32Array(bitmaskLength(vocabulary.logitWidth));
   const count = matcher.fillBitmask(bitmask);
-  const viable = viableIds(recognizer, output);
+  const viable = viableIds(sorted, recognizer, output);
   if (recognizer.isComplete(output)) for (const id of vocabulary.stopIds) viable.add(id);
   const unsound: string[] = [];
   const incomplete: string[] = [];

@@ -103,12 +103,47 @@ describe('numbers', () => {
     expect(judge(schema, input)).toBe(expected);
   });
 
+  test.each<[JsonObject, string, string]>([
+    [{ type: 'number', multipleOf: 0.01 }, '19.99', 'complete'], [{ type: 'number', multipleOf: 0.01 }, '19.995', 'dead'], [{ type: 'integer', multipleOf: 5 }, '7', 'prefix'],
+    [{ type: 'integer', multipleOf: 5, maximum: 60 }, '7', 'dead'], [{ type: 'integer', multipleOf: 5, maximum: 70 }, '70', 'complete'], [{ type: 'integer', multipleOf: 0.5 }, '3', 'complete'],
+    [{ type: 'number', not: { type: 'integer' } }, '4.0', 'prefix'], [{ type: 'number', not: { const: 4 } }, '4.0', 'prefix'], [{ enum: [1e-7, 1e21], multipleOf: 1e-8 }, '1e-7', 'complete'],
+  ])('10, 11: multiples and values left out: %j and %s: %s', (schema, input, expected) => {
+    expect(judge(schema, input)).toBe(expected);
+  });
+
   test('10: a comma or a brace only behind a number in range', () => {
     const matcher = matcherOf(contractOf({ type: 'object', properties: { n: { type: 'integer', minimum: 15, maximum: 16 } } }, { allowedOperations: ['add'] }), {}, bytes, 1);
     feed(matcher, utf8('[{"op":"add","path":"/n","value":1'));
     expect(allowed(matcher)).toEqual(utf8('56'));
     feed(matcher, utf8('5'));
     expect(allowed(matcher)).toEqual(utf8('}'));
+  });
+});
+
+describe('containers', () => {
+  const pair: JsonObject = { type: 'object', properties: { a: { type: 'integer' }, 'b"': { type: 'null' }, c: {} } };
+  test.each<[JsonObject, string, string]>([
+    [pair, '{"a":1,"a', 'dead'], [pair, '{"a":1,"\\u0061', 'dead'], [pair, '{"b\\"":null,"b', 'dead'],
+    [{ ...pair, minProperties: 2 }, '{"a":1}', 'dead'], [{ ...pair, minProperties: 2 }, '{"a":1,"c":1}', 'complete'], [{ ...pair, minProperties: 2 }, '{"c', 'dead'],
+    [{ ...pair, maxProperties: 1, required: ['c'] }, '{"a', 'dead'], [{ ...pair, maxProperties: 0 }, '{"', 'dead'], [{ ...pair, propertyNames: { const: 'c' } }, '{"a', 'dead'],
+    [{ ...pair, dependentRequired: { a: ['c'] } }, '{"a":1}', 'dead'], [{ ...pair, not: { required: ['a'] } }, '{"a', 'dead'],
+    [{ ...pair, if: { required: ['a'] }, then: { required: ['c'] } }, '{"a":1}', 'dead'], [{ ...pair, oneOf: [{ required: ['a'] }, { required: ['c'] }] }, '{"a":1,"c', 'dead'],
+    [{ type: 'array', items: { enum: ['a', 'ab', 1, 12] }, uniqueItems: true }, '["a","ab"]', 'complete'], [{ type: 'array', items: { enum: ['a', 'ab', 1, 12] }, uniqueItems: true }, '["a","a"', 'dead'],
+    [{ type: 'array', items: { enum: ['a', 'ab', 1, 12] }, uniqueItems: true }, '[12,1]', 'complete'], [{ type: 'array', items: { type: 'boolean' }, uniqueItems: true }, '[true,false,', 'dead'],
+    [{ type: 'array', items: { type: 'integer' }, contains: { minimum: 5 }, maxItems: 2 }, '[1,2]', 'dead'], [{ type: 'array', items: { type: 'integer' }, contains: { minimum: 5 }, maxItems: 2 }, '[1,9]', 'complete'],
+    [{ type: 'array', items: { type: 'boolean' }, contains: { const: true }, maxContains: 1, minItems: 2 }, '[true,true', 'dead'],
+    [{ type: 'string', maxLength: 2, not: { enum: ['ab', ''] } }, '"ab"', 'dead'], [{ type: 'string', maxLength: 2, not: { enum: ['ab', ''] } }, '""', 'dead'], [{ type: 'string', maxLength: 2, not: { enum: ['ab', ''] } }, '"a"', 'complete'],
+  ])('12, 16: %j and %s: %s', (schema, input, expected) => {
+    expect(judge(schema, input)).toBe(expected);
+  });
+
+  test.each<[JsonObject]>([
+    [{ type: 'integer', multipleOf: 7, minimum: 1, maximum: 6 }], [{ enum: [1, 2], not: { type: 'integer' } }], [{ type: 'boolean', not: { enum: [true, false] } }], [{ type: 'string', maxLength: 0, not: { const: '' } }],
+    [{ type: 'array', items: { type: 'boolean' }, uniqueItems: true, minItems: 3 }], [{ type: 'array', items: { type: 'integer' }, contains: { type: 'string' } }], [{ type: 'array', items: { type: 'integer' }, contains: { type: 'integer' }, maxContains: 1, minItems: 2 }],
+    [{ type: 'object', properties: { a: {} }, minProperties: 2 }], [{ type: 'object', required: ['a', 'b'], maxProperties: 1 }], [{ type: 'object', required: ['a'], propertyNames: { const: 'b' } }], [{ type: 'object', properties: { a: {} }, required: ['a'], not: { required: ['a'] } }],
+    [{ oneOf: [{ type: 'integer' }, { type: 'integer' }] }],
+  ])('16: %j is known to be empty when compiled', (schema) => {
+    expect(compileValueMask(schema, bytes)).toEqual({ ok: false, error: { code: 'mask/nothing-accepted' } });
   });
 });
 

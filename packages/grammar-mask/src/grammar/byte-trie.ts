@@ -42,6 +42,13 @@ export class ByteTrie {
     return this.#firstChild[node] !== NO_NODE;
   }
 
+  /** The bytes that lead on from `node`. */
+  bytesOf(node: number): readonly number[] {
+    const bytes: number[] = [];
+    for (let child = this.#firstChild[node] as number; child !== NO_NODE; child = this.#nextSibling[child] as number) bytes.push(this.#byte[child] as number);
+    return bytes;
+  }
+
   /** The byte of the only child; −1 where there are none or several. */
   onlyByte(node: number): number {
     const child = this.#firstChild[node] as number;

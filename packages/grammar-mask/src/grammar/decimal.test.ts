@@ -6,6 +6,8 @@ import { canBecomeNumber, isNumberIn } from '../../tests/support/naive-recognize
 const FREE = { lower: undefined, upper: undefined };
 const between = (low: number, high: number, integer = false): NumberSpec => ({ integer, lower: { value: low, exclusive: false }, upper: { value: high, exclusive: false } });
 
+const NUMBER = { integer: false, ...FREE };
+
 /** −1 dead, 0 a prefix, 1 complete. */
 function judge(spec: NumberSpec, text: string): number {
   const machine = new NumberMachine(spec);
@@ -48,6 +50,24 @@ test.each<[string, NumberSpec, string, number]>([
   ['an exclusive bound excludes itself', { integer: false, lower: { value: 0, exclusive: true }, upper: undefined }, '0', 0],
   ['a bound of 1e308 binds nothing', between(0, 1e308, true), '9007199254740991', 1],
   ['a bound of 5e-324 is above zero', between(5e-324, 1), '0', 0],
+  ['19.99 is a multiple of 0.01, whatever its double divides to', { ...NUMBER, multiplesOf: [0.01] }, '19.99', 1],
+  ['19.995 is not', { ...NUMBER, multiplesOf: [0.01] }, '19.995', -1],
+  ['19.990 is', { ...NUMBER, multiplesOf: [0.01] }, '19.990', 1],
+  ['a multiple of 7 up to 20 may begin with 1', { ...between(1, 20, true), multiplesOf: [7] }, '1', 0],
+  ['but not with 2', { ...between(1, 20, true), multiplesOf: [7] }, '2', -1],
+  ['nor go on with 5', { ...between(1, 20, true), multiplesOf: [7] }, '15', -1],
+  ['two divisors bind together', { ...NUMBER, multiplesOf: [0.75, 0.5] }, '1.5', 1],
+  ['neither alone', { ...NUMBER, multiplesOf: [0.75, 0.5] }, '0.75', -1],
+  ['the divisor of a whole number may be broken', { ...between(1, 9, true), multiplesOf: [2.5] }, '5', 1],
+  ['a divisor beyond 2^53 leaves zero', { integer: true, ...FREE, multiplesOf: [1e300] }, '0', 1],
+  ['zero is no number that is no multiple', { ...NUMBER, notMultiplesOf: [3] }, '0', 0],
+  ['12 is a multiple of 3', { integer: true, ...FREE, notMultiplesOf: [3] }, '12', 0],
+  ['13 is none', { integer: true, ...FREE, notMultiplesOf: [3] }, '13', 1],
+  ['a broken number is no multiple of 1', { ...NUMBER, notMultiplesOf: [1] }, '4.50', 1],
+  ['4.0 is', { ...NUMBER, notMultiplesOf: [1] }, '4.0', 0],
+  ['a value left out, in each spelling', { ...NUMBER, excluded: [4] }, '4.0', 0],
+  ['the next to it', { ...NUMBER, excluded: [4] }, '4.01', 1],
+  ['the only way on left out', { ...between(10, 11, true), excluded: [10] }, '10', -1],
 ])('%s', (_, spec, text, expected) => {
   expect(judge(spec, text)).toBe(expected);
 });
@@ -59,6 +79,10 @@ test.each<[string, NumberSpec, boolean]>([
   ['an open interval without short decimals', { integer: false, lower: { value: 0, exclusive: true }, upper: { value: 1e-7, exclusive: false } }, true],
   ['only zero', between(0, 0), false],
   ['beyond what an integer can be', between(2 ** 53, 2 ** 60, true), true],
+  ['no multiple between the bounds', { ...between(1, 6, true), multiplesOf: [7] }, true],
+  ['a multiple that a hole takes away', { ...between(1, 8, true), multiplesOf: [7], notMultiplesOf: [7] }, true],
+  ['the only value left out', { ...between(3, 3), excluded: [3] }, true],
+  ['all values but one left out', { ...between(3, 5, true), excluded: [3, 5] }, false],
 ])('%s: empty is %s', (_, spec, isEmpty) => {
   expect(new NumberMachine(spec).isEmpty).toBe(isEmpty);
 });
@@ -66,7 +90,12 @@ test.each<[string, NumberSpec, boolean]>([
 describe('against candidates next to the bounds', () => {
   const bound = fc.oneof(fc.integer({ min: -120, max: 120 }), fc.constantFrom(0.5, -0.25, 1.005, 99.95, -7.125, 1e-6, 1e-7, 12345.6789, 9007199254740991, 123456789012345), fc.double({ min: -1000, max: 1000, noNaN: true }));
   const limit = fc.option(fc.record({ value: bound, exclusive: fc.boolean() }), { nil: undefined });
-  const spec = fc.record({ integer: fc.boolean(), lower: limit, upper: limit });
+  const divisors = fc.array(fc.constantFrom(2, 3, 7, 10, 0.5, 0.01, 0.25, 1.5, 0.07, 1e-7, 997, 86400), { maxLength: 2 });
+  const excluded = fc.array(fc.constantFrom(0, 1, -1, 0.5, 7, 15, 99.95, 100, 1e-6), { maxLength: 3 });
+  const spec = fc.oneof(
+    fc.record({ integer: fc.boolean(), lower: limit, upper: limit }),
+    fc.record({ integer: fc.boolean(), lower: limit, upper: limit, multiplesOf: divisors, notMultiplesOf: fc.array(fc.constantFrom(1, 3, 10, 0.5, 0.02), { maxLength: 1 }), excluded }),
+  );
 
   test('every byte after random prefixes is judged alike', () => {
     let pairCount = 0;
@@ -88,7 +117,7 @@ describe('against candidates next to the bounds', () => {
         state = machine.next(state, character.charCodeAt(0));
         text += character;
       }
-    }), { numRuns: 60 });
+    }), { numRuns: 30 });
     expect(pairCount).toBeGreaterThan(1000);
   }, 60_000);
 });

@@ -4,7 +4,7 @@
  * state, so free numbers need a few dozen states and only prefixes of a bound keep their own text.
  * Spelled: integers below 2^53 without fraction or exponent; where no integer is asked for, also decimals of at most 15 digits from the
  * first that is not zero, magnitude at least 1e-6 or zero, no `-0`. A double holds each exactly enough to give it back. A fraction may end
- * in zeros: a model that has begun `4.` or `4.50` would otherwise be led on to `4.00000000000001`, and the judge sees the value alone.
+ * in zeros (`multipleOf` and excluded values look at the value alone): a model that has begun `4.` or `4.50` would otherwise be led on to `4.00000000000001`, and the judge sees the value alone.
  */
 import type { NumberBound } from '@contractrl/core';
 
@@ -12,6 +12,11 @@ export interface NumberSpec {
   readonly integer: boolean;
   readonly lower: NumberBound | undefined;
   readonly upper: NumberBound | undefined;
+  /** Divisors, exact decimals above zero: a whole multiple of each of these, and of none of those. */
+  readonly multiplesOf?: readonly number[] | undefined;
+  readonly notMultiplesOf?: readonly number[] | undefined;
+  /** Values left out. */
+  readonly excluded?: readonly number[] | undefined;
 }
 
 const MAX_INTEGER = BigInt(Number.MAX_SAFE_INTEGER);
@@ -53,17 +58,33 @@ export class NumberMachine {
   /** Ranges of magnitudes, for positive and for negative numbers. */
   readonly #positive: readonly [Limit | undefined, Limit | undefined];
   readonly #negative: readonly [Limit | undefined, Limit | undefined];
+  /** Scaled: every number is a multiple of the first and of none of the others. 1 is the scale itself and asks nothing. */
+  readonly #step: bigint;
+  readonly #holes: readonly bigint[];
+  /** Scaled values left out, with their sign. */
+  readonly #excluded: ReadonlySet<bigint>;
+  /** What two prefixes must have in common with their values: remainders by this. */
+  readonly #period: bigint;
+  /** Upper bound on the multiples in a row that holes and left-out values can take away. */
+  readonly #maxGap: number;
   readonly #states = new Map<string, number>([['', 0]]);
   readonly #texts: string[] = [''];
   readonly #table: number[] = Array<number>(COLUMN_COUNT).fill(UNKNOWN);
 
-  constructor({ integer, lower, upper }: NumberSpec) {
+  constructor({ integer, lower, upper, multiplesOf = [], notMultiplesOf = [], excluded = [] }: NumberSpec) {
     this.#integer = integer;
     const [low, high] = [lower, upper].map((bound) => (bound === undefined ? undefined : decimalOf(bound.value)));
-    const scale = Math.max(MIN_SCALE, low?.scale ?? 0, high?.scale ?? 0);
+    const [steps, holes, values] = [multiplesOf, notMultiplesOf, excluded].map((numbers) => numbers.map(decimalOf)) as [Decimal[], Decimal[], Decimal[]];
+    const scale = Math.max(MIN_SCALE, low?.scale ?? 0, high?.scale ?? 0, ...[...steps, ...holes, ...values].map((decimal) => decimal.scale));
     this.#unit = 10n ** BigInt(scale);
+    const scaled = (decimal: Decimal): bigint => decimal.digits * 10n ** BigInt(scale - decimal.scale);
+    this.#step = steps.map(scaled).reduce(leastCommonMultiple, 1n);
+    this.#holes = holes.map(scaled);
+    this.#excluded = new Set(values.map(scaled));
+    this.#period = [this.#step, ...this.#holes].reduce(leastCommonMultiple, 1n);
+    this.#maxGap = 2 ** (this.#holes.length + 1) * (this.#excluded.size + 1);
     const limitOf = (decimal: Decimal | undefined, exclusive: boolean | undefined): Limit | undefined => (
-      decimal === undefined ? undefined : { value: decimal.digits * 10n ** BigInt(scale - decimal.scale), exclusive: exclusive === true }
+      decimal === undefined ? undefined : { value: scaled(decimal), exclusive: exclusive === true }
     );
     const [from, to] = [limitOf(low, lower?.exclusive), limitOf(high, upper?.exclusive)];
     this.#positive = [from, to];
@@ -118,9 +139,7 @@ export class NumberMachine {
   #hasBroken(isNegative: boolean, low: bigint, high: bigint, digits: number): boolean {
     if (digits < 1) return false;
     const grid = this.#unit / 10n ** BigInt(digits);
-    const [first, last] = this.#multiples(isNegative, low * this.#unit, (high + 1n) * this.#unit - grid, grid);
-    // at most every tenth multiple is whole, so its neighbour is not
-    return first <= last && (first % this.#unit !== 0n || first + grid <= last);
+    return this.#hasMultiple(isNegative, low * this.#unit, (high + 1n) * this.#unit - grid, grid, this.#unit);
   }
 
   /** Whether a number in range begins with `whole`, the point and `fraction`. */
@@ -166,7 +185,9 @@ export class NumberMachine {
     if (fraction !== undefined) {
       const value = this.#valueOf(whole, fraction);
       const place = this.#placeOf(isNegative, value, value + this.#unit / 10n ** BigInt(fraction.length));
-      return place === 'inside' ? `${sign}.${significantDigits(whole, fraction)}${fraction === '' ? 'open' : ''}` : text;
+      // with a period the place of the next digit counts too
+      const remainder = this.#period === 1n ? '' : `@${fraction.length}%${value % this.#period}`;
+      return place === 'inside' ? `${sign}.${significantDigits(whole, fraction)}${fraction === '' ? 'open' : ''}${remainder}` : text;
     }
     let places = '';
     for (let more = 0; whole.length + more <= MAX_INTEGER_DIGITS; more += 1) {
@@ -176,32 +197,41 @@ export class NumberMachine {
       if (place === 'cut' || (whole.length + more === MAX_INTEGER_DIGITS && low <= MAX_INTEGER && high > MAX_INTEGER)) return text;
       places += place === 'inside' && low <= MAX_INTEGER ? '1' : '0';
     }
-    return `${sign}${whole.length}:${places}`;
+    return `${sign}${whole.length}:${places}%${(BigInt(whole) * this.#unit) % this.#period}`;
   }
 
   #placeOf(isNegative: boolean, low: bigint, high: bigint): 'inside' | 'outside' | 'cut' {
     const [from, to] = isNegative ? this.#negative : this.#positive;
+    for (const value of this.#excluded) if (low <= (isNegative ? -value : value) && (isNegative ? -value : value) <= high) return 'cut';
     if ((from !== undefined && high < from.value) || (to !== undefined && low > to.value)) return 'outside';
     const startsInside = from === undefined || low > from.value || (low === from.value && !from.exclusive);
     const endsInside = to === undefined || high < to.value || (high === to.value && !to.exclusive);
     return startsInside && endsInside ? 'inside' : 'cut';
   }
 
-  #hasMultiple(isNegative: boolean, low: bigint, high: bigint, grid: bigint): boolean {
-    const [first, last] = this.#multiples(isNegative, low, high, grid);
-    return first <= last;
+  /** Whether some multiple of `grid` in [low, high] is a number in range; one that is no multiple of `hole`, where that is given. */
+  #hasMultiple(isNegative: boolean, low: bigint, high: bigint, grid: bigint, hole?: bigint): boolean {
+    const step = leastCommonMultiple(grid, this.#step);
+    const [first, last] = this.#multiples(isNegative, low, high, step);
+    const holes = hole === undefined ? this.#holes : [...this.#holes, hole];
+    if (first > last || holes.some((each) => step % each === 0n)) return false;
+    for (let value = first, tries = 0; value <= last && tries <= this.#maxGap; value += step, tries += 1) {
+      if (!holes.some((each) => value % each === 0n) && !this.#excluded.has(isNegative ? -value : value)) return true;
+    }
+    return false;
   }
 
-  /** First and last multiple of `grid` in [low, high] and in range; `low` and `high` are multiples, not negative. */
+  /** First and last multiple of `grid` in [low, high] and in range; `low` is not negative. */
   #multiples(isNegative: boolean, low: bigint, high: bigint, grid: bigint): readonly [bigint, bigint] {
     const [from, to] = isNegative ? this.#negative : this.#positive;
-    let [first, last] = [low, high];
-    if (from !== undefined && from.value >= first) {
-      first = ((from.value + grid - 1n) / grid) * grid;
+    const roundedUp = (value: bigint): bigint => ((value + grid - 1n) / grid) * grid;
+    let [first, last] = [roundedUp(low), (high / grid) * grid];
+    if (from !== undefined && from.value >= low) {
+      first = roundedUp(from.value);
       if (from.exclusive && first === from.value) first += grid;
     }
     if (to !== undefined && to.value < 0n) return [1n, 0n];
-    if (to !== undefined && to.value <= last) {
+    if (to !== undefined && to.value <= high) {
       last = (to.value / grid) * grid;
       if (to.exclusive && last === to.value) last -= grid;
     }
@@ -250,6 +280,12 @@ function decimalOf(value: number): Decimal {
   const scale = (fraction?.length ?? 0) - Number(exponent ?? 0);
   const digits = BigInt(whole + (fraction ?? ''));
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
+}
+
+function leastCommonMultiple(a: bigint, b: bigint): bigint {
+  let [larger, smaller] = [a, b];
+  while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
+  return (a / larger) * b;
 }
 
 function min(a: bigint, b: bigint): bigint {

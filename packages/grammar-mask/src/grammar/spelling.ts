@@ -21,6 +21,9 @@ export interface Spelling {
 const FIRST_PRINTABLE = 0x20;
 const LAST_PRINTABLE = 0x7e;
 
+/** Text that is its own spelling in every vocabulary that spells patches at all: printable ASCII without quote and backslash. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 export function createSpelling(tokens: readonly (Uint8Array | undefined)[]): Spelling {
   const isSpellable = new Uint8Array(256);
   for (const bytes of tokens) if (bytes?.length === 1) isSpellable[bytes[0] as number] = 1;
@@ -32,7 +35,8 @@ export function createSpelling(tokens: readonly (Uint8Array | undefined)[]): Spe
   )).join('');
   // JSON.stringify leaves no raw control byte, so whatever must still be escaped stands inside a string
   const literalOf = (value: unknown): Uint8Array => toUtf8(escaped(JSON.stringify(value)));
-  return { isSpellable, mustEscape, literalOf, contentOf: (text) => literalOf(text).slice(1, -1) };
+  const contentOf = (text: string): Uint8Array => (PLAIN.test(text) ? toUtf8(text) : literalOf(text).slice(1, -1));
+  return { isSpellable, mustEscape, literalOf, contentOf };
 }
 
 /** A printable ASCII byte that no token spells alone, without which the skeleton of a patch is out of reach; undefined where all exist. */

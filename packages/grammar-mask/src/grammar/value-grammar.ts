@@ -2,10 +2,11 @@
  * Schema nodes made ready for the automaton: numbered, bounds filled in, and whatever accepts nothing cut away, so that every state the
  * automaton can reach has a way to the end. A dead end cannot be entered because it does not exist.
  */
-import { assertNever, type SchemaNode } from '@contractrl/core';
+import { assertNever, contentAutomaton, type SchemaNode } from '@contractrl/core';
 import { ByteTrie } from './byte-trie.ts';
 import { NumberMachine } from './decimal.ts';
 import type { Spelling } from './spelling.ts';
+import { NO_CONTENT, StringContent } from './string-content.ts';
 
 /** Bounds where the schema sets none: the output of a small model must end, and a repair is short. */
 export interface ValueLimits {
@@ -33,11 +34,42 @@ export interface GrammarMember {
 
 export type GrammarNode =
   | { readonly kind: 'literals'; readonly root: number; readonly count: number }
-  | { readonly kind: 'string'; readonly minLength: number; readonly maxLength: number }
+  | { readonly kind: 'string'; readonly minLength: number; readonly maxLength: number; /** Undefined where the length alone binds. */ readonly content: StringContent | undefined }
   | { readonly kind: 'number'; readonly machine: NumberMachine }
   | { readonly kind: 'array'; readonly prefix: readonly NodeId[]; readonly rest: NodeId; readonly minItems: number; readonly maxItems: number }
-  | { readonly kind: 'object'; readonly members: readonly GrammarMember[]; /** Member names that may come next, by the number of members passed. */ readonly keys: number[] }
+  /** No element twice. The leaves below `root` are the literals' numbers. */
+  | { readonly kind: 'unique-array'; readonly root: number; readonly minItems: number; readonly maxItems: number }
+  | CountedArray
+  | ObjectNode
   | { readonly kind: 'union'; readonly branches: readonly NodeId[] };
+
+/** Between `min` and `max` elements count, the others do not; no value is both. */
+export interface CountedArray {
+  readonly kind: 'counted-array';
+  readonly counted: NodeId;
+  readonly other: NodeId;
+  readonly min: number;
+  readonly max: number;
+  readonly minItems: number;
+  readonly maxItems: number;
+}
+
+export interface ObjectNode {
+  readonly kind: 'object';
+  readonly members: readonly GrammarMember[];
+  /** Undefined where any number of members will do: then they are not counted. */
+  readonly counts: { readonly min: number; readonly max: number } | undefined;
+  /** Trees of the member names that may come next, as {@link ValueGrammar.keysAfter} builds them. */
+  readonly keys: number[];
+}
+
+/** Whether an array of which `count` elements are written, `counted` of them counting, can still be brought to an end. */
+export function canFinishArray({ counted: countedNode, other, min, max, minItems, maxItems }: CountedArray, count: number, counted: number): boolean {
+  const room = maxItems - count;
+  const least = Math.max(0, min - counted);
+  const most = countedNode === EMPTY_NODE ? 0 : Math.min(max - counted, room);
+  return room >= 0 && counted <= max && least <= most && (other !== EMPTY_NODE || most >= minItems - count);
+}
 
 /** All nodes of one contract, with the trees that their literals and member names share. */
 export class ValueGrammar {
@@ -62,19 +94,20 @@ export class ValueGrammar {
     return id;
   }
 
-  /** The tree of member names that may follow once the first `passed` members of an object are decided. */
-  keysAfter(id: NodeId, passed: number): number {
-    const node = this.nodes[id] as Extract<GrammarNode, { readonly kind: 'object' }>;
-    const known = node.keys[passed];
+  /** The tree of member names that may follow once the first `passed` members of an object are decided, `count` of them (0 where none are counted) written. */
+  keysAfter(id: NodeId, passed: number, count: number): number {
+    const node = this.nodes[id] as ObjectNode;
+    const slot = count * node.members.length + passed;
+    const known = node.keys[slot];
     if (known !== undefined) return known;
     const root = this.trie.createNode();
     for (let index = passed; index < node.members.length; index += 1) {
       const member = node.members[index] as GrammarMember;
-      this.trie.setLeaf(this.trie.insert(root, member.key), index);
+      if (canFinishObject(node, index + 1, count + 1)) this.trie.setLeaf(this.trie.insert(root, member.key), index);
       // members come in order, so nothing behind a required one can come before it
       if (member.required) break;
     }
-    node.keys[passed] = root;
+    node.keys[slot] = root;
     return root;
   }
 
@@ -89,7 +122,11 @@ export class ValueGrammar {
       case 'string': {
         const { minLength } = schema;
         const maxLength = schema.maxLength ?? Math.max(this.#limits.maxStringLength, minLength);
-        return minLength > maxLength ? undefined : { kind: 'string', minLength, maxLength };
+        if (minLength > maxLength) return undefined;
+        const automaton = schema.content === undefined ? undefined : contentAutomaton(schema.content, minLength);
+        if (schema.content !== undefined && automaton === undefined) return undefined;
+        const content = automaton === undefined ? undefined : new StringContent(automaton, minLength, maxLength);
+        return content?.start === NO_CONTENT ? undefined : { kind: 'string', minLength, maxLength, content };
       }
       case 'number': {
         const machine = new NumberMachine(schema);
@@ -98,9 +135,12 @@ export class ValueGrammar {
       case 'array':
         return this.#readArray(schema);
       case 'object': {
-        const members = schema.members.map(({ name, required, node }) => ({ key: this.#keyOf(name), required, value: this.add(node) }));
-        if (members.some(({ required, value }) => required && value === EMPTY_NODE)) return undefined;
-        return { kind: 'object', members: members.filter(({ value }) => value !== EMPTY_NODE), keys: [] };
+        const declared = schema.members.map(({ name, required, node }) => ({ key: this.#keyOf(name), required, value: this.add(node) }));
+        if (declared.some(({ required, value }) => required && value === EMPTY_NODE)) return undefined;
+        const members = declared.filter(({ value }) => value !== EMPTY_NODE);
+        const { minProperties: min = 0, maxProperties: max = members.length } = schema;
+        const node: ObjectNode = { kind: 'object', members, counts: min > 0 || max < members.length ? { min, max } : undefined, keys: [] };
+        return canFinishObject(node, 0, 0) ? node : undefined;
       }
       case 'union': {
         const branches = schema.branches.map((branch) => this.add(branch)).filter((id) => id !== EMPTY_NODE);
@@ -112,16 +152,36 @@ export class ValueGrammar {
   }
 
   #readArray(schema: Extract<SchemaNode, { readonly kind: 'array' }>): GrammarNode | undefined {
+    const { minItems, contains } = schema;
+    const limit = schema.maxItems ?? Math.max(this.#limits.maxItems, minItems, contains?.min ?? 0);
+    if (contains !== undefined) {
+      const { min, max = limit } = contains;
+      const node: CountedArray = { kind: 'counted-array', counted: this.add(contains.counted), other: this.add(contains.other), min, max, minItems, maxItems: limit };
+      return minItems <= limit && canFinishArray(node, 0, 0) ? node : undefined;
+    }
+    if (schema.uniqueItems === true && schema.rest.kind === 'literals') {
+      const root = this.trie.createNode();
+      for (const [index, value] of schema.rest.values.entries()) this.trie.setLeaf(this.trie.insert(root, this.#spelling.literalOf(value)), index);
+      const maxItems = Math.min(limit, schema.rest.values.length);
+      return minItems > maxItems ? undefined : { kind: 'unique-array', root, minItems, maxItems };
+    }
     const prefix = schema.prefix.map((item) => this.add(item));
     const rest = this.add(schema.rest);
     // an element that cannot exist ends the array before it
     const firstEmpty = prefix.indexOf(EMPTY_NODE);
     const possible = firstEmpty !== -1 ? firstEmpty : rest === EMPTY_NODE ? prefix.length : Infinity;
-    const maxItems = Math.min(possible, schema.maxItems ?? Math.max(this.#limits.maxItems, schema.minItems));
-    return schema.minItems > maxItems ? undefined : { kind: 'array', prefix, rest, minItems: schema.minItems, maxItems };
+    const maxItems = Math.min(possible, limit);
+    return minItems > maxItems ? undefined : { kind: 'array', prefix, rest, minItems, maxItems };
   }
 
   #keyOf(name: string): Uint8Array {
     return Uint8Array.from([...this.#spelling.literalOf(name), 0x3a]);
   }
+}
+
+/** Whether an object whose first `passed` members are decided, `count` of them written, can still be brought to an end. */
+function canFinishObject({ members, counts }: ObjectNode, passed: number, count: number): boolean {
+  if (counts === undefined) return true;
+  const left = members.slice(passed);
+  return count + left.filter((member) => member.required).length <= counts.max && count + left.length >= counts.min && counts.min <= counts.max;
 }

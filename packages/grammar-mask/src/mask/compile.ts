@@ -7,11 +7,13 @@ import {
   type Contract, type JsonObject, type JsonPointer, type JsonValue, type RepairState, type Result, type UnsupportedKeyword,
 } from '@contractrl/core';
 import { OperationGrammar, type ByteGrammar, type PatchLanguage } from '../grammar/operation-grammar.ts';
+import { NO_PAST, type Ban, type PatchRules } from '../grammar/operation-offers.ts';
 import { missingPrintable } from '../grammar/spelling.ts';
 import { DEAD, ValueAutomaton, type StateId } from '../grammar/value-automaton.ts';
 import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_STRING_LENGTH, EMPTY_NODE, ValueGrammar, type ValueLimits } from '../grammar/value-grammar.ts';
 import { indexVocabulary, type VocabularyIndex } from '../vocab/vocabulary-index.ts';
 import type { Vocabulary } from '../vocab/vocabulary.ts';
+import { MaskWalk } from './mask-walk.ts';
 import { createMatcher, type MaskMatcher } from './matcher.ts';
 
 export interface CompileOptions {
@@ -21,6 +23,10 @@ export interface CompileOptions {
   readonly maxItems?: number;
   /** The reasons a policy may abstain with; a contract may narrow the default list. */
   readonly abstainCodes?: readonly string[];
+  /** Default false. No operation that changes nothing, or undoes or repeats an earlier one of the same output. */
+  readonly excludeNoOps?: boolean;
+  /** Default false. A patch may close only where schema and cross-field checks accept the call it leaves; see {@link MaskMatcher.isGoalMiss}. */
+  readonly goal?: boolean;
 }
 
 export type CompileIssue =
@@ -33,7 +39,18 @@ export type CompileIssue =
   | { readonly code: 'mask/unspellable-byte'; readonly byte: number };
 
 export type BindIssue =
-  | { readonly code: 'mask/bad-budget'; readonly budget: 'attemptsLeft' | 'operationsLeft'; readonly value: number };
+  | { readonly code: 'mask/bad-budget'; readonly budget: 'attemptsLeft' | 'operationsLeft' | 'tokenBudget'; readonly value: number }
+  /** Not even an abstention fits; the shortest output takes `needed` tokens, stop token included. */
+  | { readonly code: 'mask/token-budget'; readonly tokenBudget: number; readonly needed: number }
+  /** The mask was compiled for another tokenizer than the model's. */
+  | { readonly code: 'mask/vocabulary-mismatch'; readonly what: 'logitWidth' | 'vocabularyDigest'; readonly expected: number | string; readonly actual: number | string };
+
+export interface BindOptions {
+  /** Most tokens of the whole output, stop token included. Every output that is begun can then be finished in time. Without it outputs have no such end. */
+  readonly tokenBudget?: number;
+  /** What the model is known to have; binding fails where the vocabulary of the mask has something else. */
+  readonly model?: { readonly logitWidth: number; readonly vocabularyDigest?: string };
+}
 
 /** What the mask promises and what it leaves to the judge. */
 export interface Certificate {
@@ -49,14 +66,14 @@ export interface CompiledMask {
   readonly logitWidth: number;
   readonly certificate: Certificate;
   /** A matcher for the live document and the budgets of `state`. O(document + pointers). */
-  bind(state: RepairState): Result<MaskMatcher, BindIssue>;
+  bind(state: RepairState, options?: BindOptions): Result<MaskMatcher, BindIssue>;
 }
 
 /** Compiles the patches of a contract. Fails with a {@link CompileIssue}. O(schema), after the vocabulary was indexed once. */
 export function compileMask(contract: Contract, vocabulary: Vocabulary, options: CompileOptions = {}): Result<CompiledMask, CompileIssue> {
   const parts = openCompilation(vocabulary, options);
   if (!parts.ok) return parts;
-  const { automaton, grammar, index, limits } = parts.value;
+  const { automaton, grammar, index, limits, walk } = parts.value;
   const { tool: { parameters }, allowedOperations } = contract.document;
 
   const survey = surveySchema(parameters);
@@ -81,19 +98,26 @@ export function compileMask(contract: Contract, vocabulary: Vocabulary, options:
   };
 
   const abstainCodes = options.abstainCodes ?? ABSTAIN_CODES;
-  const language: PatchLanguage = { contract, spelling: index.spelling, automaton, abstainCodes, valueStatesIn };
+  const rules: PatchRules = { excludeNoOps: options.excludeNoOps ?? false, goal: options.goal ?? false };
+  const language: PatchLanguage = { rules, contract, spelling: index.spelling, automaton, abstainCodes, valueStatesIn };
   return ok({
     logitWidth: vocabulary.logitWidth,
     certificate: { ...survey, limits },
-    bind({ candidate, attemptsLeft, operationsLeft }) {
-      for (const [budget, value] of [['attemptsLeft', attemptsLeft], ['operationsLeft', operationsLeft]] as const) {
+    bind({ candidate, attemptsLeft, operationsLeft }, { tokenBudget, model } = {}) {
+      const mismatch = model === undefined ? undefined : mismatchOf(vocabulary, model);
+      if (mismatch !== undefined) return err(mismatch);
+      for (const [budget, value] of [['attemptsLeft', attemptsLeft], ['operationsLeft', operationsLeft], ['tokenBudget', tokenBudget ?? 0]] as const) {
         if (!Number.isInteger(value) || value < 0) return err({ code: 'mask/bad-budget', budget, value });
       }
       const budget = attemptsLeft > 0 ? operationsLeft : 0;
-      const identity: JsonObject = {
-        contract: contract.digest, document: digestOf(candidate), operationsLeft: budget, abstainCodes, ...sharedIdentity(vocabulary, limits),
-      };
-      return ok(createMatcher({ vocabulary, index, automaton, identity }, new OperationGrammar(language, candidate, budget, 'first')));
+      const identity = (): JsonObject => ({
+        contract: contract.digest, document: digestOf(candidate), operationsLeft: budget, abstainCodes, rules: { ...rules }, tokenBudget: tokenBudget ?? null, ...sharedIdentity(vocabulary, limits),
+      });
+      const grammarWithout = (bans: readonly Ban[]): OperationGrammar => new OperationGrammar(language, candidate, budget, 'first', { ...NO_PAST, bans });
+      const matcher = createMatcher({ vocabulary, index, automaton, walk, identity, tokenBudget: tokenBudget ?? Infinity, grammarWithout });
+      if (tokenBudget === undefined) return ok(matcher);
+      const needed = matcher.shortestCompletion();
+      return needed <= tokenBudget ? ok(matcher) : err({ code: 'mask/token-budget', tokenBudget, needed });
     },
   });
 }
@@ -108,20 +132,21 @@ export interface CompiledValueMask {
 export function compileValueMask(schema: JsonObject, vocabulary: Vocabulary, options: CompileOptions = {}): Result<CompiledValueMask, CompileIssue> {
   const parts = openCompilation(vocabulary, options);
   if (!parts.ok) return parts;
-  const { automaton, grammar, index, limits } = parts.value;
+  const { automaton, grammar, index, limits, walk } = parts.value;
   const node = readSchemaNode(schema, schema, ROOT_POINTER);
   if (!node.ok) return node;
   const id = grammar.add(node.value);
   if (id === EMPTY_NODE) return err({ code: 'mask/nothing-accepted' });
   const start = automaton.enter(id, 'whole-output');
-  const identity: JsonObject = { schema: digestOf(schema), ...sharedIdentity(vocabulary, limits) };
-  return ok({ logitWidth: vocabulary.logitWidth, createMatcher: () => createMatcher({ vocabulary, index, automaton, identity }, bareValues(start)) });
+  const identity = (): JsonObject => ({ schema: digestOf(schema), ...sharedIdentity(vocabulary, limits) });
+  return ok({ logitWidth: vocabulary.logitWidth, createMatcher: () => createMatcher({ vocabulary, index, automaton, walk, identity, tokenBudget: Infinity, grammarWithout: () => bareValues(start) }) });
 }
 
 interface Compilation {
   readonly index: VocabularyIndex;
   readonly grammar: ValueGrammar;
   readonly automaton: ValueAutomaton;
+  readonly walk: MaskWalk;
   readonly limits: ValueLimits;
 }
 
@@ -133,7 +158,14 @@ function openCompilation(vocabulary: Vocabulary, options: CompileOptions): Resul
   const limits = { maxStringLength: options.maxStringLength ?? DEFAULT_MAX_STRING_LENGTH, maxItems: options.maxItems ?? DEFAULT_MAX_ITEMS };
   for (const [name, limit] of Object.entries(limits)) if (!Number.isInteger(limit) || limit < 0) throw new RangeError(`${name}: expected a whole number, got ${limit}`);
   const grammar = new ValueGrammar(index.spelling, limits);
-  return ok({ index, grammar, automaton: new ValueAutomaton(grammar, index.spelling), limits });
+  const automaton = new ValueAutomaton(grammar, index.spelling);
+  return ok({ index, grammar, automaton, walk: new MaskWalk(vocabulary, index, automaton), limits });
+}
+
+function mismatchOf({ logitWidth, digest }: Vocabulary, model: NonNullable<BindOptions['model']>): BindIssue | undefined {
+  if (model.logitWidth !== logitWidth) return { code: 'mask/vocabulary-mismatch', what: 'logitWidth', expected: logitWidth, actual: model.logitWidth };
+  if (model.vocabularyDigest === undefined || model.vocabularyDigest === digest) return undefined;
+  return { code: 'mask/vocabulary-mismatch', what: 'vocabularyDigest', expected: digest, actual: model.vocabularyDigest };
 }
 
 function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits): JsonObject {
@@ -143,5 +175,5 @@ function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits): JsonObject
 /** The face of a grammar whose every state belongs to the value automaton. */
 function bareValues(start: StateId): ByteGrammar {
   const unreachable = (): never => { throw new RangeError('A bare value has no operations'); };
-  return { start, next: () => DEAD, forcedByte: () => -1, close: unreachable };
+  return { start, scene: undefined, next: () => DEAD, bytesAt: () => [], guardAt: () => undefined, forcedByte: () => -1, close: unreachable };
 }

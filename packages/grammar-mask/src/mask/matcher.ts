@@ -2,11 +2,13 @@
 import { digestOf, err, ok, type JsonObject, type Result } from '@contractrl/core';
 import { concatBytes, fromUtf8, toUtf8 } from '../bytes.ts';
 import type { ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
+import type { Ban } from '../grammar/operation-offers.ts';
 import { CLOSED, DEAD, END, type ValueAutomaton } from '../grammar/value-automaton.ts';
 import type { TokenTrie } from '../vocab/token-trie.ts';
 import type { VocabularyIndex } from '../vocab/vocabulary-index.ts';
 import type { TokenId, Vocabulary } from '../vocab/vocabulary.ts';
-import { MaskWalk, type OutputState } from './mask-walk.ts';
+import { clauseAgainst, type MaskClause, type Verdict } from './explain.ts';
+import type { MaskWalk, OutputState } from './mask-walk.ts';
 import { allowedIdsOf, bitmaskLength } from './token-bitmask.ts';
 
 const COMMA = 0x2c;
@@ -15,6 +17,8 @@ const CLOSE_BRACKET = 0x5d;
 export type MatcherFailure =
   | { readonly code: 'mask/token-not-allowed'; readonly id: TokenId; readonly reason: string }
   | { readonly code: 'mask/empty' }
+  /** The last operation cannot end in a valid call, and none is left to follow it. */
+  | { readonly code: 'mask/goal-miss' }
   | { readonly code: 'mask/terminated' }
   | { readonly code: 'mask/failed' };
 
@@ -24,15 +28,35 @@ export interface MaskMatcher {
   fillBitmask(bitmask: Int32Array): number;
   /** Writes the allowed ids in ascending order; −1 when there are more than `out` holds. */
   allowedIds(out: Int32Array): number;
+  /** As the mask says of one token, without computing the others; the matcher stays as it is. */
+  isAllowed(id: TokenId): boolean;
+  /** The clause that forbids a token. O(token), with one question to the judge where it breaks off inside a value. */
+  explain(id: TokenId): Verdict;
   /** A refused token fails the matcher until `reset` or `rollback`. */
   acceptToken(id: TokenId): Result<void, MatcherFailure>;
   /** The bytes every admissible continuation shares from here; empty where there is a choice. */
   forcedBytes(): Uint8Array;
   /** Tokens for the forced bytes that no legal token could spell otherwise across their end; the stop token where it is the only end. */
   forcedTokens(): readonly TokenId[];
+  /**
+   * Tokens that lead from here to the end, stop token included, 0 once it was consumed: an upper bound of the fewest, and what a token budget is
+   * measured with. Infinity where the matcher has failed or missed its goal.
+   */
+  shortestCompletion(): number;
   fork(): MaskMatcher;
   rollback(tokenCount: number): void;
   reset(): void;
+  /**
+   * With the option `goal`: the patch so far has no operation left and does not make the call valid. No token is allowed here; {@link banMiss} leads
+   * on, or `rollback`.
+   */
+  isGoalMiss(): boolean;
+  /**
+   * At a goal miss: excludes the operation that missed, together with what came before it, for the rest of this attempt, and goes back to the start
+   * of its value, or further where nothing else can be written there: at the least ABSTAIN is open. Where an operation was left and none could be
+   * offered, no other value at its path leads on either: then the whole place is excluded. Returns the count of tokens taken back.
+   */
+  banMiss(): number;
   /** May stop now. */
   isAccepting(): boolean;
   /** The output is complete: nothing but a stop token can follow. */
@@ -53,8 +77,13 @@ export interface MatcherParts {
   readonly vocabulary: Vocabulary;
   readonly index: VocabularyIndex;
   readonly automaton: ValueAutomaton;
+  readonly walk: MaskWalk;
   /** Folded into {@link MaskMatcher.maskDigest}: contract, document, vocabulary and options. */
-  readonly identity: JsonObject;
+  readonly identity: () => JsonObject;
+  /** Tokens of the whole output, stop token included; Infinity where none is set. */
+  readonly tokenBudget: number;
+  /** The grammar of whole outputs, without those that the bans name. */
+  grammarWithout(bans: readonly Ban[]): ByteGrammar;
 }
 
 /** After the opening bytes and after each accepted token. Steps never change, so fork and rollback hold on to one: O(1). */
@@ -66,6 +95,8 @@ interface Step extends OutputState {
   /** Offset of the separator in front of the open operation. */
   readonly operationStart: number;
   readonly isTerminated: boolean;
+  /** Tokens accepted so far. */
+  readonly tokenCount: number;
   /** Hash of this step's mask, once it was asked for. */
   maskHash: string | undefined;
 }
@@ -76,29 +107,31 @@ const MAX_FORCED_BYTES = 4096;
 /** Bytes of earlier output that forced bytes are tokenised behind: more than any merge of a tokenizer reaches back over. */
 const LOOK_BACK_BYTES = 64;
 
-/** A matcher at the start of `grammar`. */
-export function createMatcher(parts: MatcherParts, grammar: ByteGrammar): MaskMatcher {
-  const walk = new MaskWalk(parts.vocabulary, parts.index, parts.automaton);
-  const first: Step = {
-    parent: undefined, grammar, state: grammar.start, closed: undefined, bytes: NO_BYTES, length: 0, operationStart: 0, isTerminated: false, maskHash: undefined,
+/** A matcher at the start of an output. */
+export function createMatcher(parts: MatcherParts): MaskMatcher {
+  const first = firstStep(parts.grammarWithout([]));
+  return new ContractMatcher(parts, [], first, first);
+}
+
+function firstStep(grammar: ByteGrammar): Step {
+  return {
+    parent: undefined, grammar, state: grammar.start, closed: undefined, bytes: NO_BYTES, length: 0, operationStart: 0, isTerminated: false, tokenCount: 0, maskHash: undefined,
   };
-  return new ContractMatcher(parts, walk, first, first);
 }
 
 class ContractMatcher implements MaskMatcher {
   readonly logitWidth: number;
   readonly #parts: MatcherParts;
-  /** Shared with forks: it holds nothing between two calls. */
-  readonly #walk: MaskWalk;
-  readonly #first: Step;
+  #bans: readonly Ban[];
+  #first: Step;
   #step: Step;
   #hasFailed = false;
   #scratch: Int32Array | undefined;
 
-  constructor(parts: MatcherParts, walk: MaskWalk, first: Step, step: Step) {
+  constructor(parts: MatcherParts, bans: readonly Ban[], first: Step, step: Step) {
     this.logitWidth = parts.vocabulary.logitWidth;
     this.#parts = parts;
-    this.#walk = walk;
+    this.#bans = bans;
     this.#first = first;
     this.#step = step;
   }
@@ -109,27 +142,38 @@ class ContractMatcher implements MaskMatcher {
       bitmask.fill(0);
       return 0;
     }
-    const step = this.#step;
-    this.#walk.fill(bitmask, step, () => bytesBetween(step, step.operationStart));
-    const { count, hashHigh, hashLow } = this.#walk;
-    step.maskHash ??= hex(hashHigh) + hex(hashLow);
-    // cannot happen while every reachable state has a way to the end; if it does, nothing may be sampled
-    if (count === 0) this.#hasFailed = true;
+    const count = this.#find(this.#step);
+    this.#parts.walk.fill(bitmask);
     return count;
   }
 
   allowedIds(out: Int32Array): number {
-    this.#scratch ??= new Int32Array(bitmaskLength(this.logitWidth));
-    const count = this.fillBitmask(this.#scratch);
+    if (this.#hasFailed || this.#step.isTerminated) return 0;
+    const count = this.#find(this.#step);
     if (count > out.length) return -1;
-    out.set(allowedIdsOf(this.#scratch));
+    const listed = this.#parts.walk.listed();
+    if (listed === undefined) {
+      this.#scratch ??= new Int32Array(bitmaskLength(this.logitWidth));
+      this.#parts.walk.fill(this.#scratch);
+    }
+    out.set(listed ?? allowedIdsOf(this.#scratch as Int32Array));
     return count;
+  }
+
+  isAllowed(id: TokenId): boolean {
+    if (this.#hasFailed || this.#step.isTerminated || this.#isMiss(this.#step)) return false;
+    return this.#next(id) !== undefined;
+  }
+
+  explain(id: TokenId): Verdict {
+    return this.isAllowed(id) ? { isAllowed: true } : { isAllowed: false, clause: this.#clauseAgainst(id) };
   }
 
   acceptToken(id: TokenId): Result<void, MatcherFailure> {
     if (this.#hasFailed) return err({ code: 'mask/failed' });
     if (this.#step.isTerminated) return err({ code: 'mask/terminated' });
-    const next = this.#parts.vocabulary.stopIds.includes(id) ? this.#stopped() : this.#after(this.#parts.vocabulary.tokens[id]);
+    if (this.#isMiss(this.#step)) return err({ code: 'mask/goal-miss' });
+    const next = this.#next(id);
     if (next === undefined) {
       this.#hasFailed = true;
       return err({ code: 'mask/token-not-allowed', id, reason: this.#reasonAgainst(id) });
@@ -149,11 +193,17 @@ class ContractMatcher implements MaskMatcher {
     const ends = canStopOnly(end, this.#parts.automaton);
     const tokens = bytes.length === 0 ? [] : this.#safeTokens(bytes, ends);
     const isWholeRun = tokens.reduce((length, id) => length + (vocabulary.tokens[id] as Uint8Array).length, 0) === bytes.length;
-    return ends && isWholeRun ? [...tokens, vocabulary.stopIds[0] as TokenId] : tokens;
+    const forced = ends && isWholeRun ? [...tokens, vocabulary.stopIds[0] as TokenId] : tokens;
+    return forced.length === 0 || this.#hasTokensFor(forced) ? forced : [];
+  }
+
+  shortestCompletion(): number {
+    if (this.#hasFailed) return Infinity;
+    return this.#step.isTerminated ? 0 : this.#parts.walk.shortestCompletion(this.#step);
   }
 
   fork(): MaskMatcher {
-    const fork = new ContractMatcher(this.#parts, this.#walk, this.#first, this.#step);
+    const fork = new ContractMatcher(this.#parts, this.#bans, this.#first, this.#step);
     fork.#hasFailed = this.#hasFailed;
     return fork;
   }
@@ -172,6 +222,29 @@ class ContractMatcher implements MaskMatcher {
   reset(): void {
     this.#step = this.#first;
     this.#hasFailed = false;
+  }
+
+  isGoalMiss(): boolean {
+    return !this.#hasFailed && this.#isMiss(this.#step);
+  }
+
+  banMiss(): number {
+    if (!this.isGoalMiss()) throw new RangeError('banMiss: the output is not at a goal miss');
+    const accepted = stepsUpTo(this.#step);
+    const { ban } = this.#step.closed as ClosedOperation;
+    const restart = this.#step.operationStart + (ban.anyValue ? 1 : valueOffset(ban.operations.at(-1) as string));
+    this.#bans = [...this.#bans, ban];
+    this.#first = firstStep(this.#parts.grammarWithout(this.#bans));
+    this.#step = this.#first;
+    let kept = 0;
+    for (const step of accepted) {
+      const next = step.length > restart ? undefined : stepAfter(this.#step, step.bytes, this.#parts.automaton);
+      if (next === undefined || this.#isMiss(next)) break;
+      next.maskHash = step.maskHash;
+      this.#step = next;
+      kept += 1;
+    }
+    return accepted.length - kept;
   }
 
   isAccepting(): boolean {
@@ -193,16 +266,74 @@ class ContractMatcher implements MaskMatcher {
   maskDigest(): string {
     const masks: (string | null)[] = [];
     for (let step: Step | undefined = this.#step; step !== undefined; step = step.parent) masks.push(step.maskHash ?? null);
-    return digestOf({ ...this.#parts.identity, masks: masks.reverse() });
+    return digestOf({ ...this.#parts.identity(), bans: this.#bans as unknown as JsonObject[], masks: masks.reverse() });
+  }
+
+  /** Leaves the mask of `step` in the walk; returns its count. */
+  #find(step: Step): number {
+    const { walk } = this.#parts;
+    walk.find(step, () => bytesBetween(step, step.operationStart), this.#tokensLeft(step));
+    step.maskHash ??= hex(walk.hashHigh) + hex(walk.hashLow);
+    // cannot happen while every reachable state has a way to the end; if it does, nothing may be sampled
+    if (walk.count === 0 && !this.#isMiss(step)) this.#hasFailed = true;
+    return walk.count;
   }
 
   #stopped(): Step | undefined {
-    return mayStop(this.#step, this.#parts.automaton) ? { ...this.#step, parent: this.#step, bytes: NO_BYTES, isTerminated: true, maskHash: undefined } : undefined;
+    return mayStop(this.#step, this.#parts.automaton) ? { ...this.#step, parent: this.#step, bytes: NO_BYTES, isTerminated: true, tokenCount: this.#step.tokenCount + 1, maskHash: undefined } : undefined;
+  }
+
+  #next(id: TokenId): Step | undefined {
+    const { stopIds, tokens } = this.#parts.vocabulary;
+    return stopIds.includes(id) ? this.#stopped() : this.#after(tokens[id]);
+  }
+
+  #clauseAgainst(id: TokenId): MaskClause {
+    const { automaton, vocabulary } = this.#parts;
+    const bytes = vocabulary.tokens[id];
+    if (this.#hasFailed) return { kind: 'failed' };
+    if (this.#step.isTerminated) return { kind: 'ended' };
+    if (this.#isMiss(this.#step)) return { kind: 'goal' };
+    if (vocabulary.stopIds.includes(id)) return { kind: 'not-complete' };
+    if (bytes === undefined) return { kind: 'no-text' };
+    let step = this.#step;
+    for (let index = 0; index < bytes.length; index += 1) {
+      const next = stepAfter(step, bytes.subarray(index, index + 1), automaton);
+      if (next !== undefined) {
+        step = next;
+        continue;
+      }
+      if (step.state === CLOSED) return { kind: 'ended' };
+      if (step.state === END && bytes[index] === COMMA) return { kind: 'operation-budget' };
+      if (step.state === END && bytes[index] === CLOSE_BRACKET) return { kind: 'goal' };
+      // bytes that are not yet a whole character are left out: a later clause of the same operation says the same
+      return clauseAgainst(fromUtf8(bytesBetween(step, step.operationStart)), fromUtf8(bytes.subarray(index)), step.grammar.scene);
+    }
+    return { kind: 'token-budget', tokensLeft: this.#tokensLeft(this.#step) };
   }
 
   /** The step after `bytes`, or undefined where they leave the language. */
   #after(bytes: Uint8Array | undefined): Step | undefined {
-    return bytes === undefined ? undefined : stepAfter(this.#step, bytes, this.#parts.automaton);
+    const next = bytes === undefined ? undefined : stepAfter(this.#step, bytes, this.#parts.automaton);
+    return next !== undefined && this.#parts.walk.fits(next.grammar, next.state, this.#tokensLeft(this.#step)) ? next : undefined;
+  }
+
+  /** The tokenizer's own spelling may take more tokens than the budget has left for it. */
+  #hasTokensFor(tokens: readonly TokenId[]): boolean {
+    if (this.#parts.tokenBudget === Infinity) return true;
+    const fork = this.fork();
+    return tokens.every((id) => fork.acceptToken(id).ok);
+  }
+
+  /** With the next token. */
+  #tokensLeft(step: Step): number {
+    return this.#parts.tokenBudget - step.tokenCount;
+  }
+
+  /** With a goal: behind an operation that neither ends the patch nor has another to follow, or none that fits the budget. */
+  #isMiss(step: Step): boolean {
+    if (step.state !== END || (step.closed as ClosedOperation).canEnd()) return false;
+    return !(step.closed as ClosedOperation).hasNext() || this.#parts.walk.shortestCompletion(step) > this.#tokensLeft(step);
   }
 
   /** The bytes up to the next choice, and the step they lead to. */
@@ -295,6 +426,19 @@ function mayStop({ state }: Step, automaton: ValueAutomaton): boolean {
   return state > 0 && automaton.isAccepting(state);
 }
 
+/** The steps of all accepted tokens, the first token's first. */
+function stepsUpTo(last: Step): readonly Step[] {
+  const steps: Step[] = [];
+  for (let step = last; step.parent !== undefined; step = step.parent) steps.push(step);
+  return steps.reverse();
+}
+
+/** Bytes from the separator in front of an operation to the start of its value, or of the operation itself where it has none. */
+function valueOffset(operation: string): number {
+  const [opening = ''] = /^\{"op":"(?:add|replace)","path":"(?:[^"\\]|\\.)*","value":/.exec(operation) ?? [];
+  return 1 + toUtf8(opening).length;
+}
+
 /** A bare number may stop and may also go on. */
 function canStopOnly(step: Step, automaton: ValueAutomaton): boolean {
   return step.state === CLOSED || (mayStop(step, automaton) && automaton.isFinal(step.state));
@@ -309,7 +453,7 @@ function stepAfter(from: Step, bytes: Uint8Array, automaton: ValueAutomaton): St
       state = automaton.next(state, byte);
     } else if (state !== END) {
       state = grammar.next(state, byte);
-    } else if (byte === CLOSE_BRACKET) {
+    } else if (byte === CLOSE_BRACKET && (closed as ClosedOperation).canEnd()) {
       state = CLOSED;
     } else if (byte === COMMA && (closed as ClosedOperation).hasNext()) {
       grammar = (closed as ClosedOperation).next();
@@ -322,7 +466,7 @@ function stepAfter(from: Step, bytes: Uint8Array, automaton: ValueAutomaton): St
     // END is entered by a closing brace only, never kept
     closed = state === END ? grammar.close(operationBytes(from, operationStart, bytes.subarray(0, index + 1))) : undefined;
   }
-  return { parent: from, grammar, state, closed, bytes, length: from.length + bytes.length, operationStart, isTerminated: false, maskHash: undefined };
+  return { parent: from, grammar, state, closed, bytes, length: from.length + bytes.length, operationStart, isTerminated: false, tokenCount: from.tokenCount + 1, maskHash: undefined };
 }
 
 /** Bytes of the operation that starts at offset `start` and ends with the last of `added`, which follow `step`. */
@@ -332,7 +476,11 @@ function operationBytes(step: Step, start: number, added: Uint8Array): Uint8Arra
 
 /** The only byte that can follow, −1 where there is a choice or the output may stop. */
 function forcedByteAt({ grammar, state, closed }: Step, automaton: ValueAutomaton): number {
-  if (state === END) return (closed as ClosedOperation).hasNext() ? -1 : CLOSE_BRACKET;
+  if (state === END) {
+    const hasNext = (closed as ClosedOperation).hasNext();
+    if ((closed as ClosedOperation).canEnd()) return hasNext ? -1 : CLOSE_BRACKET;
+    return hasNext ? COMMA : -1;
+  }
   return state > 0 ? automaton.forcedByte(state) : grammar.forcedByte(state);
 }
 

@@ -47,7 +47,12 @@ export function createVocabulary(source: VocabularySource): VocabularyResult {
 
 /** One line a token, in hexadecimal, so that different token lists never have the same text. */
 function describe(logitWidth: number, tokens: readonly (Uint8Array | undefined)[], stopIds: readonly TokenId[]): string {
-  const lines = tokens.map((bytes) => (bytes === undefined ? '-' : Array.from(bytes, (byte) => HEX[byte]).join('')));
+  const lines = tokens.map((bytes) => {
+    if (bytes === undefined) return '-';
+    let line = '';
+    for (const byte of bytes) line += HEX[byte] as string;
+    return line;
+  });
   return `${logitWidth}\n${stopIds.join(',')}\n${lines.join('\n')}`;
 }
 

@@ -1,0 +1,153 @@
+/**
+ * No-ops and churn by direct definition, for comparison: the output's operations are replayed on a tree whose values know whether they were
+ * written and whose containers keep a gap where something was removed. Nothing is shifted and nothing is kept between two questions.
+ */
+import { isJsonArray, isJsonObject, jsonEqual, tokensOf, type Contract, type JsonPointer, type JsonValue, type Operation } from '@contractrl/core';
+
+export interface NaiveRules {
+  readonly excludeNoOps: boolean;
+  readonly goal: boolean;
+}
+
+const LOCAL = ['type', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'format', 'minItems', 'maxItems', 'required', 'additionalProperties'];
+const CONDITIONAL = ['anyOf', 'oneOf', 'not', 'if', 'dependentSchemas', 'dependencies', 'contains', 'unevaluatedProperties', 'unevaluatedItems', '$dynamicRef', '$recursiveRef'];
+
+/** Whether writing a value at `path` leaves violations in more members of the root than `further` operations can come to. */
+export function isNaivelyTooFar(contract: Contract, document: JsonValue, path: JsonPointer, further: number): boolean {
+  const namesIn = (value: JsonValue): readonly string[] => (isJsonArray(value) ? value.flatMap(namesIn) : isJsonObject(value) ? Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)]) : []);
+  if (namesIn(contract.document.tool.parameters).some((name) => CONDITIONAL.includes(name))) return false;
+  const tokens = tokensOf(path);
+  const isTouched = (place: readonly string[]): boolean => {
+    const common = Math.min(place.length, tokens.length);
+    const shared = place.findIndex((token, depth) => token !== tokens[depth]);
+    if (shared === -1 || shared >= common) return true;
+    // two elements of the array that `path` inserts into
+    return shared === tokens.length - 1 && Array.isArray(tokens.slice(0, -1).reduce((value: unknown, token) => (value as Record<string, unknown>)[token], document));
+  };
+  const members = new Set<string>();
+  for (const { keyword, pointer } of contract.judge.judge(document)) {
+    const place = tokensOf(pointer);
+    if (LOCAL.includes(keyword) && place.length > 0 && !isTouched(place)) members.add(place[0] as string);
+  }
+  return members.size > further * (contract.document.allowedOperations.includes('move') ? 2 : 1);
+}
+
+type Slot = Tagged | 'gap';
+interface Tagged {
+  written: boolean;
+  readonly content: JsonValue | Slot[] | Map<string, Slot>;
+}
+
+/** Whether `operation` only undoes or repeats what `done` did to `document`, or changes nothing. A value to write does not count: see the caller. */
+export function isNaiveChurn(contract: Contract, document: JsonValue, done: readonly Operation[], operation: Operation): boolean {
+  const seen: JsonValue[] = [document];
+  let tree = tag(document);
+  for (const earlier of done) {
+    tree = perform(tree, earlier);
+    seen.push(untag(tree));
+  }
+  const current = seen.at(-1) as JsonValue;
+  switch (operation.op) {
+    case 'replace': return holdsWritten(at(tree, operation.path));
+    case 'remove': return holdsWritten(at(tree, operation.path));
+    case 'add': return contract.document.allowedOperations.includes('replace') && isGap(tree, operation.path);
+    case 'copy': return isGap(tree, operation.path) || overwritesWritten(tree, operation.path) || jsonEqual(untag(perform(tag(current), operation)), current);
+    case 'move': {
+      if (at(tree, operation.from).written) return true;
+      const after = untag(perform(tag(current), operation));
+      take(tree, operation.from, false);
+      return isGap(tree, operation.path) || overwritesWritten(tree, operation.path) || seen.some((earlier) => jsonEqual(earlier, after));
+    }
+  }
+}
+
+function tag(value: JsonValue): Tagged {
+  if (isJsonArray(value)) return { written: false, content: value.map(tag) };
+  if (isJsonObject(value)) return { written: false, content: new Map(Object.entries(value).map(([name, member]) => [name, tag(member)])) };
+  return { written: false, content: value };
+}
+
+function untag({ content }: Tagged): JsonValue {
+  if (Array.isArray(content)) return (content as Slot[]).filter((slot) => slot !== 'gap').map(untag);
+  if (!(content instanceof Map)) return content as JsonValue;
+  return Object.fromEntries([...content].flatMap(([name, slot]) => (slot === 'gap' ? [] : [[name, untag(slot)]])));
+}
+
+function perform(tree: Tagged, operation: Operation): Tagged {
+  switch (operation.op) {
+    case 'remove': take(tree, operation.path, true); break;
+    case 'add': put(tree, operation.path, tag(operation.value)); break;
+    case 'replace': exchange(tree, operation.path, tag(operation.value)); break;
+    case 'copy': put(tree, operation.path, tag(untag(at(tree, operation.from)))); break;
+    case 'move': put(tree, operation.path, take(tree, operation.from, false)); break;
+  }
+  return tree;
+}
+
+function container(tree: Tagged, path: JsonPointer): { readonly content: Slot[] | Map<string, Slot>; readonly last: string } {
+  const tokens = tokensOf(path);
+  let current = tree;
+  for (const token of tokens.slice(0, -1)) current = slotIn(current.content, token) as Tagged;
+  return { content: current.content as Slot[] | Map<string, Slot>, last: tokens.at(-1) as string };
+}
+
+function slotIn(content: Tagged['content'], token: string): Slot | undefined {
+  return content instanceof Map ? content.get(token) : (content as Slot[])[rawIndex(content as Slot[], Number(token))];
+}
+
+/** Where the element `index`, counted without gaps, stands; the length where there is none. */
+function rawIndex(slots: Slot[], index: number): number {
+  let seen = -1;
+  const raw = slots.findIndex((slot) => slot !== 'gap' && (seen += 1) === index);
+  return raw === -1 ? slots.length : raw;
+}
+
+function at(tree: Tagged, path: JsonPointer): Tagged {
+  const { content, last } = container(tree, path);
+  return slotIn(content, last) as Tagged;
+}
+
+function take(tree: Tagged, path: JsonPointer, leavesGap: boolean): Tagged {
+  const { content, last } = container(tree, path);
+  const taken = slotIn(content, last) as Tagged;
+  if (!(content instanceof Map)) content.splice(rawIndex(content, Number(last)), 1, ...(leavesGap ? ['gap' as const] : []));
+  else if (leavesGap) content.set(last, 'gap');
+  else content.delete(last);
+  return taken;
+}
+
+function exchange(tree: Tagged, path: JsonPointer, value: Tagged): void {
+  const { content, last } = container(tree, path);
+  value.written = true;
+  if (content instanceof Map) content.set(last, value);
+  else content[rawIndex(content, Number(last))] = value;
+}
+
+function put(tree: Tagged, path: JsonPointer, value: Tagged): void {
+  const { content, last } = container(tree, path);
+  value.written = true;
+  if (content instanceof Map) content.set(last, value);
+  else content.splice(boundary(content, last), 0, value);
+}
+
+/** The first slot behind the element before the one at `token`. */
+function boundary(slots: Slot[], token: string): number {
+  const index = token === '-' ? slots.filter((slot) => slot !== 'gap').length : Number(token);
+  return index === 0 ? 0 : rawIndex(slots, index - 1) + 1;
+}
+
+function isGap(tree: Tagged, path: JsonPointer): boolean {
+  const { content, last } = container(tree, path);
+  return (content instanceof Map ? content.get(last) : content[boundary(content, last)]) === 'gap';
+}
+
+function overwritesWritten(tree: Tagged, path: JsonPointer): boolean {
+  const { content, last } = container(tree, path);
+  const present = content instanceof Map ? content.get(last) : undefined;
+  return present !== undefined && present !== 'gap' && holdsWritten(present);
+}
+
+function holdsWritten({ written, content }: Tagged): boolean {
+  const inside = content instanceof Map ? [...content.values()] : Array.isArray(content) ? content as Slot[] : [];
+  return written || inside.some((slot) => slot !== 'gap' && holdsWritten(slot));
+}
