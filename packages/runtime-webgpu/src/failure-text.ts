@@ -11,6 +11,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'prompt/too-long': 'The prompt leaves no room for an answer in the model’s context. Shorten the tool’s parameters.',
   'mask/unsupported-keyword': 'The tool’s schema uses a keyword that the mask cannot honour, and nothing else is left to repair. See docs/limits.md.',
   'mask/empty': 'The mask allows no token here: a fault of this library, please report the contract. The original call is unchanged.',
+  'mask/vocabulary-mismatch': 'The tokenizer does not belong to the model. Use the tokenizer of the model’s own file.',
   'mask/token-budget': 'Not even an abstention fits the token budget. Raise it.',
 };
 

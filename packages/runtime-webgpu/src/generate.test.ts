@@ -160,3 +160,77 @@ test('times come from the given clock, mask and decode apart', async () => {
   expect(value.decodeMs).toBeGreaterThan(0);
   expect(value.maskMs + value.decodeMs).toBe(now - 1);
 });
+
+describe('a patch that misses its goal', () => {
+  const DIGITS = ['[', '1', '2', '3', '4', ']', '{"abstain":"locked"}'];
+  const digitOf = (id: TokenId): string => (id === STOP ? '' : DIGITS[id - 1]!);
+
+  /** `[` and one digit, `]` only behind the `right` one: any other digit is a miss, and banned it is gone. */
+  function missingMatcher(right: string | undefined) {
+    let banned: readonly string[] = [];
+    const texts = (): readonly string[] => ['1', '2', '3', '4'].filter((digit) => !banned.includes(digit)).map((digit) => (digit === right ? `[${digit}]` : `[${digit}?`));
+    const inner = () => createToyMatcher([...DIGITS, '?'], [...texts(), '{"abstain":"locked"}'], DIGITS.length + 2);
+    let matcher = inner();
+    let accepted: TokenId[] = [];
+    const isMiss = (): boolean => accepted.length === 2 && digitOf(accepted[1]!) !== right;
+    return {
+      matcher: {
+        ...matcher,
+        fillBitmask: (bitmask: Int32Array) => matcher.fillBitmask(bitmask),
+        allowedIds: (out: Int32Array) => (isMiss() ? 0 : matcher.allowedIds(out)),
+        acceptToken(id: TokenId) {
+          const result = matcher.acceptToken(id);
+          if (result.ok) accepted.push(id);
+          return result;
+        },
+        forcedTokens: () => (isMiss() ? [] : matcher.forcedTokens()),
+        isTerminated: () => matcher.isTerminated(),
+        text: () => matcher.text(),
+        isGoalMiss: isMiss,
+        banMiss() {
+          banned = [...banned, digitOf(accepted[1]!)];
+          matcher = inner();
+          accepted = [];
+          matcher.acceptToken(1);
+          accepted.push(1);
+          return 1;
+        },
+      },
+      bannedCount: () => banned.length,
+    };
+  }
+
+  async function decode(right: string | undefined) {
+    const width = DIGITS.length + 2;
+    const histories: (readonly TokenId[])[] = [];
+    // likes the digits in their order
+    const engine = createScriptedEngine({ logitWidth: width, script: (_, out) => out.set([0, 9, 8, 7, 6, 5, 4, 1, 0]), onStep: (history) => void histories.push(history) });
+    const start = await engine.extend(engine.emptyCache, PROMPT);
+    if (!start.ok) throw new Error(start.error.code);
+    const { matcher, bannedCount } = missingMatcher(right);
+    const result = await generate(engine, matcher, start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 40 });
+    if (!result.ok) throw new Error(result.error.code);
+    return { generation: result.value, bannedCount: bannedCount(), histories };
+  }
+
+  test('is taken back to its value, and the next best value is tried from the same state', async () => {
+    const { generation: { kind, text, ids, generatedTokenCount }, bannedCount, histories } = await decode('3');
+    expect({ kind, text, bannedCount }).toEqual({ kind: 'complete', text: '[3]', bannedCount: 2 });
+    expect(ids.map(digitOf).join('')).toBe('[3]');
+    // two values more than the output has
+    expect(generatedTokenCount).toBe(ids.length + 2);
+    // the engine never sees a value that was taken back
+    expect(histories.every((history) => history.slice(PROMPT.length).every((id) => id === 1))).toBe(true);
+  });
+
+  test('counts no probability of what was taken back', async () => {
+    const { generation } = await decode('2');
+    expect(generation.sequenceLogProbability).toBeLessThan(0);
+    expect(Math.exp(generation.sequenceLogProbability)).toBeGreaterThan(0.5);
+  });
+
+  test.each(['4', undefined])('ends after three values: the right one is %s', async (right) => {
+    const { generation, bannedCount } = await decode(right);
+    expect({ kind: generation.kind, bannedCount }).toEqual({ kind: 'goal-unreachable', bannedCount: 2 });
+  });
+});

@@ -13,6 +13,12 @@ export type Clock = () => number;
 /** Up to this many allowed ids their logits alone are computed; above it, all of them: a string's 48,000 ids are most of the vocabulary. */
 const SPARSE_LIMIT = 1024;
 
+/** Logits further below the highest than this add at most 0.08 % to the mass, all 49,152 of them together. */
+const MASS_CUT = 18;
+
+/** Further values after one with which a patch missed its goal. */
+const MAX_GOAL_RETRIES = 2;
+
 export interface GenerateOptions {
   readonly sampler: Sampler;
   readonly clock: Clock;
@@ -26,15 +32,18 @@ export interface GenerateOptions {
 }
 
 export interface Generation {
-  /** `incomplete`: the token budget ended before the output did. */
-  readonly kind: 'complete' | 'incomplete';
+  /**
+   * `incomplete`: the token budget ended before the output did. `goal-unreachable`: every patch tried closed without making the call valid;
+   * `text` is the last of them, not closed.
+   */
+  readonly kind: 'complete' | 'incomplete' | 'goal-unreachable';
   readonly text: string;
   readonly ids: readonly TokenId[];
-  /** All output tokens, stop token and forced tokens included. */
+  /** All output tokens, stop token and forced tokens included, and those that were taken back. */
   readonly generatedTokenCount: number;
   /** Output tokens that were never sampled: the contract left no other. */
   readonly forcedTokenCount: number;
-  /** Σ log p(token | allowed ids) over the decisions; a forced token adds 0. */
+  /** Σ log p(token | allowed ids) over the decisions that were not taken back; a forced token adds 0. */
   readonly sequenceLogProbability: number;
   /** At each decision, the probability that the unmasked model gives to the allowed ids; undefined where not asked for. */
   readonly allowedMass: readonly number[] | undefined;
@@ -58,7 +67,11 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
   /** Tokens of the output that the engine has not seen yet. */
   let pending: TokenId[] = [];
   let forcedTokenCount = 0;
-  let sequenceLogProbability = 0;
+  let takenBackCount = 0;
+  let goalRetriesLeft = MAX_GOAL_RETRIES;
+  let isGoalUnreachable = false;
+  /** By output token. */
+  const logProbabilities: number[] = [];
   let maskMs = 0;
   const startedAt = clock();
 
@@ -71,11 +84,25 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
 
   while (!matcher.isTerminated() && ids.length < maxTokens) {
     if (signal?.aborted === true) return err({ code: 'engine/aborted' });
+    if (matcher.isGoalMiss()) {
+      isGoalUnreachable = goalRetriesLeft === 0;
+      if (isGoalUnreachable) break;
+      goalRetriesLeft -= 1;
+      const count = masked(() => matcher.banMiss());
+      takenBackCount += count;
+      ids.length -= count;
+      logProbabilities.length = ids.length;
+      // caches of earlier steps are not kept, each holds the whole prompt: what remains of the output is one chunk
+      step = start;
+      pending = [...ids];
+      continue;
+    }
     const forced = jumpForward ? masked(() => scorer.findForced()).slice(0, maxTokens - ids.length) : [];
     if (forced.length > 0) {
       const accepted = masked(() => acceptAll(matcher, forced));
       if (!accepted.ok) return accepted;
       ids.push(...forced);
+      logProbabilities.push(...forced.map(() => 0));
       pending.push(...forced);
       forcedTokenCount += forced.length;
       continue;
@@ -96,16 +123,16 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
     if (!accepted.ok) return accepted;
     ids.push(choice.value.id);
     pending.push(choice.value.id);
-    sequenceLogProbability += choice.value.logProbability;
+    logProbabilities.push(choice.value.logProbability);
   }
 
   return ok({
-    kind: matcher.isTerminated() ? 'complete' : 'incomplete',
+    kind: isGoalUnreachable ? 'goal-unreachable' : matcher.isTerminated() ? 'complete' : 'incomplete',
     text: matcher.text(),
     ids,
-    generatedTokenCount: ids.length,
+    generatedTokenCount: ids.length + takenBackCount,
     forcedTokenCount,
-    sequenceLogProbability,
+    sequenceLogProbability: logProbabilities.reduce((sum, each) => sum + each, 0),
     allowedMass: reportAllowedMass ? allowedMass : undefined,
     maskDigest: matcher.maskDigest(),
     decodeMs: clock() - startedAt - maskMs,
@@ -167,7 +194,7 @@ function createScorer(engine: Engine, matcher: MaskMatcher, reportAllowedMass: b
       full.logits ??= new Float32Array(width);
       engine.allLogits(hidden, full.logits);
       for (let index = 0; index < count; index += 1) logits[index] = full.logits[ids[index]!]!;
-      return reportAllowedMass ? Math.exp(logSumExp(logits, count) - logSumExp(full.logits, width)) : undefined;
+      return reportAllowedMass ? Math.exp(logSumExp(logits, count, MASS_CUT) - logSumExp(full.logits, width, MASS_CUT)) : undefined;
     },
   };
 }

@@ -19,6 +19,6 @@ export { createRandom, createSampler, logSumExp, type Choice, type Sampler, type
 export { generate, type Clock, type GenerateFailure, type GenerateOptions, type Generation } from './generate.ts';
 export { createPrefixCache, type Prefill, type PrefixCache } from './prefix-cache.ts';
 export {
-  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, type BindableMask, type MaskCompiler, type ProposerMemory, type ProposerOptions, type ProposerParts,
+  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, type BindableMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
 } from './proposer.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

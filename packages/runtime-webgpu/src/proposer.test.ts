@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { err, ok, type Digest, type Observation, type Proposal } from '@contractrl/core';
-import type { Vocabulary } from '@contractrl/grammar-mask';
+import { err, ok, parsePatch, readAbstention, type Digest, type Observation, type Proposal } from '@contractrl/core';
+import { compileMask, createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
 import { createMaskedProposer, createProposerMemory, type MaskCompiler, type ProposerOptions } from './proposer.ts';
 import { createRepairer } from './repairer.ts';
 import { createScriptedEngine, type ScriptedEngineOptions } from './scripted/engine.ts';
@@ -73,6 +73,18 @@ describe('a proposal', () => {
     expect(await propose(parts(), { maxAnswerTokens: 5 })).toMatchObject({ kind: 'incomplete', code: 'generate/token-budget', text: '[{"op' });
   });
 
+  test('abstains in the name of the runtime where no value reaches the goal', async () => {
+    const rules: unknown[] = [];
+    const compile: MaskCompiler = (_contract, _vocabulary, given) => {
+      rules.push(given);
+      return ok({ bind: () => ok({ ...createToyMatcher(PIECES, [RIGHT], LOGIT_WIDTH), isGoalMiss: () => true, banMiss: () => 0 }) });
+    };
+    expect(await propose(parts({ compile }), { goal: true })).toMatchObject({ kind: 'text', text: '{"abstain":"goal-unreachable"}', confidence: undefined });
+    await propose(parts({ compile }));
+    await propose(parts({ compile }), { excludeNoOps: false });
+    expect(rules).toEqual([{ excludeNoOps: true, goal: true }, { excludeNoOps: true, goal: false }, { excludeNoOps: false, goal: false }]);
+  });
+
   test('is the same without jump-forward, only dearer', async () => {
     const [on, off] = [parts(), parts()];
     expect((await propose(on)).text).toBe((await propose(off, { jumpForward: false })).text);
@@ -90,6 +102,31 @@ describe('a proposal', () => {
       texts.add(first);
     }
     expect(texts.size).toBeGreaterThan(1);
+  });
+});
+
+describe('under the real mask', () => {
+  const real = (logitWidth: number): Vocabulary => {
+    const created = createVocabulary({ logitWidth, tokens: [undefined, ...PIECES.map((_, index) => Uint8Array.of(index + 1))], stopIds: [0], encode });
+    if (!created.ok) throw new Error(created.error.code);
+    return created.value;
+  };
+
+  test('a policy that would never stop ends within its token budget', async () => {
+    const given = parts({ compile: compileMask, script: (history, out) => { out['[{",:'.includes(PIECES[(history.at(-1) ?? 1) - 1]!) ? 0x72 : 0x78] = 5; } });
+    for (const maxAnswerTokens of [60, 80, 120]) {
+      const { kind, text, cost } = await propose({ ...given, parts: { ...given.parts, vocabulary: real(LOGIT_WIDTH) } }, { maxAnswerTokens, goal: false });
+      expect(kind).toBe('text');
+      expect(cost.generatedTokenCount).toBeLessThanOrEqual(maxAnswerTokens);
+      expect(readAbstention(text) !== undefined || parsePatch(text).ok).toBe(true);
+    }
+  });
+
+  test('a tokenizer that is not the model’s ends the repair before anything is run', async () => {
+    const given = parts({ compile: compileMask });
+    const proposal = await createMaskedProposer({ ...given.parts, vocabulary: real(LOGIT_WIDTH + 8) }).propose(observation, new AbortController().signal);
+    expect(!proposal.ok && proposal.error).toMatchObject({ code: 'mask/vocabulary-mismatch', params: { what: 'logitWidth', expected: 264, actual: 256 } });
+    expect(given.calls.chunks).toEqual([]);
   });
 });
 
@@ -129,7 +166,7 @@ test('the identity names model, adapter, prompt, vocabulary and sampling', () =>
   const { identity } = createMaskedProposer(parts().parts, { sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 } });
   expect(identity).toEqual({
     backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '1', vocabulary: vocabulary.digest,
-    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, maxAnswerTokens: 256, jumpForward: true,
+    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: false, maxAnswerTokens: 256, jumpForward: true,
   });
 });
 

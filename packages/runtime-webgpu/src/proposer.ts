@@ -3,7 +3,7 @@
  * code; there is no unmasked fallback. Compiled contracts and prompt prefixes are kept for later attempts and later repairs.
  */
 import { err, ok, type AbortSignalLike, type Contract, type JsonObject, type Observation, type Proposal, type Proposer, type ProposerFailure, type RepairState, type Result } from '@contractrl/core';
-import { compileMask, type MaskMatcher, type Vocabulary } from '@contractrl/grammar-mask';
+import { compileMask, type BindOptions, type CompileOptions, type MaskMatcher, type Vocabulary } from '@contractrl/grammar-mask';
 import { describeEngine, type Engine } from './engine.ts';
 import { toProposerFailure } from './failure-text.ts';
 import { generate, type Clock } from './generate.ts';
@@ -16,11 +16,14 @@ import type { Tokenizer } from './tokenizer.ts';
 export const DEFAULT_MAX_ANSWER_TOKENS = 256;
 const COMPILED_LIMIT = 32;
 
+/** Rules of the mask beyond the contract. */
+export type MaskRules = Required<Pick<CompileOptions, 'excludeNoOps' | 'goal'>>;
+
 /** A contract compiled for one vocabulary, as `compileMask` gives it. */
 export interface BindableMask {
-  bind(state: RepairState): Result<MaskMatcher, { readonly code: string }>;
+  bind(state: RepairState, options: Pick<BindOptions, 'tokenBudget' | 'model'>): Result<MaskMatcher, { readonly code: string }>;
 }
-export type MaskCompiler = (contract: Contract, vocabulary: Vocabulary) => Result<BindableMask, { readonly code: string }>;
+export type MaskCompiler = (contract: Contract, vocabulary: Vocabulary, rules: MaskRules) => Result<BindableMask, { readonly code: string }>;
 
 export interface ProposerParts {
   readonly engine: Engine;
@@ -38,12 +41,20 @@ export interface ProposerOptions {
   readonly maxAnswerTokens?: number;
   /** Default true. */
   readonly jumpForward?: boolean;
+  /** Default true: no operation that changes nothing, or undoes or repeats an earlier one of its patch. */
+  readonly excludeNoOps?: boolean;
+  /**
+   * A patch closes only where it makes the call valid; where three values in turn do not, the answer is an abstention with `goal-unreachable`.
+   * Default false: it makes a call valid, not right, and under the provisional adapter that ends more repairs in a wrong call (arm `adapter-goal`
+   * of the baseline).
+   */
+  readonly goal?: boolean;
 }
 
 export interface ProposerMemory {
   readonly prefixes: PrefixCache;
-  /** The compiled mask of a contract, by its digest. Refusals are not kept: they cost little and end the repair. */
-  maskFor(contract: Contract, vocabulary: Vocabulary): ReturnType<MaskCompiler>;
+  /** The compiled mask of a contract, by its digest and the rules. Refusals are not kept: they cost little and end the repair. */
+  maskFor(contract: Contract, vocabulary: Vocabulary, rules: MaskRules): ReturnType<MaskCompiler>;
 }
 
 export function createProposerMemory(engine: Engine, compile: MaskCompiler = compileMask): ProposerMemory {
@@ -51,11 +62,11 @@ export function createProposerMemory(engine: Engine, compile: MaskCompiler = com
   const compiled = new Map<string, BindableMask>();
   return {
     prefixes: createPrefixCache(engine),
-    maskFor(contract, vocabulary) {
-      const key = `${contract.digest} ${vocabulary.digest}`;
+    maskFor(contract, vocabulary, rules) {
+      const key = `${contract.digest} ${vocabulary.digest} ${String(rules.excludeNoOps)} ${String(rules.goal)}`;
       const known = compiled.get(key);
       if (known !== undefined) return ok(known);
-      const mask = compile(contract, vocabulary);
+      const mask = compile(contract, vocabulary, rules);
       if (!mask.ok) return mask;
       const [oldest] = compiled.keys();
       if (compiled.size >= COMPILED_LIMIT && oldest !== undefined) compiled.delete(oldest);
@@ -67,12 +78,13 @@ export function createProposerMemory(engine: Engine, compile: MaskCompiler = com
 
 /** The policy as core's port. `confidence` is the probability of the whole answer among the admissible ones: exp of its masked log-probability. */
 export function createMaskedProposer(parts: ProposerParts, options: ProposerOptions = {}): Proposer {
-  const { sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true } = options;
+  const { sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = false } = options;
+  const settings = { maxAnswerTokens, jumpForward, excludeNoOps, goal };
   return {
     get identity(): JsonObject {
-      return { ...describeEngine(parts.engine), promptVersion: PROMPT_VERSION, vocabulary: parts.vocabulary.digest, sampling: { ...sampling }, maxAnswerTokens, jumpForward };
+      return { ...describeEngine(parts.engine), promptVersion: PROMPT_VERSION, vocabulary: parts.vocabulary.digest, sampling: { ...sampling }, ...settings };
     },
-    propose: (observation, signal) => propose(parts, { sampling, maxAnswerTokens, jumpForward }, observation, signal),
+    propose: (observation, signal) => propose(parts, { sampling, ...settings }, observation, signal),
   };
 }
 
@@ -80,13 +92,13 @@ async function propose(
   parts: ProposerParts, options: Required<ProposerOptions>, observation: Observation, signalLike: AbortSignalLike,
 ): Promise<Result<Proposal, ProposerFailure>> {
   const { engine, tokenizer, vocabulary, clock, memory } = parts;
-  const { maxAnswerTokens, jumpForward } = options;
+  const { maxAnswerTokens, jumpForward, excludeNoOps, goal } = options;
   const { contract, state } = observation;
   const signal = signalLike instanceof AbortSignal ? { signal: signalLike } : {};
 
   const boundAt = clock();
-  const mask = memory.maskFor(contract, vocabulary);
-  const matcher = mask.ok ? mask.value.bind(state) : mask;
+  const mask = memory.maskFor(contract, vocabulary, { excludeNoOps, goal });
+  const matcher = mask.ok ? mask.value.bind(state, { tokenBudget: maxAnswerTokens, model: { logitWidth: engine.logitWidth } }) : mask;
   if (!matcher.ok) return err(toProposerFailure(matcher.error));
   const bindMs = clock() - boundAt;
 
@@ -104,6 +116,8 @@ async function propose(
   if (!generation.ok) return err(toProposerFailure(generation.error));
   const { kind, text, generatedTokenCount, forcedTokenCount, sequenceLogProbability, maskDigest, decodeMs, maskMs } = generation.value;
   const cost = { promptTokenCount: ids.length, generatedTokenCount, forcedTokenCount, prefillMs, decodeMs, maskMs: bindMs + maskMs };
+  // the mask offers the policy no such reason: it is the loop that found the end of the road
+  if (kind === 'goal-unreachable') return ok({ kind: 'text', text: JSON.stringify({ abstain: kind }), confidence: undefined, cost, maskDigest });
   return ok(kind === 'complete' ? { kind: 'text', text, confidence: Math.exp(sequenceLogProbability), cost, maskDigest } : { kind: 'incomplete', text, code: 'generate/token-budget', cost });
 }
 

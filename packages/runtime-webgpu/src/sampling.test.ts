@@ -107,6 +107,13 @@ test('the generator repeats a known sequence', () => {
   expect([random(), random(), random()]).toEqual([0.6011037519201636, 0.44829055899754167, 0.8524657934904099]);
 });
 
+test('logSumExp with a cut leaves out what is far below the highest, and keeps a NaN', () => {
+  const logits = Float32Array.from([20, 1.99, 2.01]);
+  expect(logSumExp(logits, 3, 18)).toBeCloseTo(20 + Math.log(1 + Math.exp(-17.99)), 12);
+  expect(logSumExp(logits, 3, 18)).toBeLessThan(logSumExp(logits, 3));
+  expect(logSumExp(Float32Array.from([1, NaN, 2]), 3, 18)).toBeNaN();
+});
+
 test('logSumExp agrees with the plain formula where that does not overflow', () => {
   fc.assert(
     fc.property(finiteLogits, (logits) => {

@@ -55,13 +55,23 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** log Σ exp(logit) over the first `count` logits; −Infinity where none is finite, NaN where one is NaN. */
-export function logSumExp(logits: Float32Array, count: number): number {
+/**
+ * log Σ exp(logit) over the first `count` logits; −Infinity where none is finite, NaN where one is NaN. Logits more than `cut` below the highest
+ * count as none: over a whole vocabulary, nearly all exponentials are of such.
+ */
+export function logSumExp(logits: Float32Array, count: number, cut: number = Infinity): number {
   let top = -Infinity;
-  for (let index = 0; index < count; index += 1) top = Math.max(top, logits[index]!);
+  for (let index = 0; index < count; index += 1) {
+    const logit = logits[index]!;
+    // nothing is greater than a NaN, so one stays
+    if (logit > top || Number.isNaN(logit)) top = logit;
+  }
   if (!Number.isFinite(top)) return top;
   let sum = 0;
-  for (let index = 0; index < count; index += 1) sum += Math.exp(logits[index]! - top);
+  for (let index = 0; index < count; index += 1) {
+    const below = logits[index]! - top;
+    if (!(below < -cut)) sum += Math.exp(below);
+  }
   return top + Math.log(sum);
 }
 

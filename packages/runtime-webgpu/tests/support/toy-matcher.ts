@@ -68,8 +68,11 @@ export function createToyMatcher(pieces: readonly string[], texts: readonly stri
       return ids.length;
     },
     acceptToken,
+    isAllowed: (id) => !failed && isAllowed(id),
+    explain: (id) => (!failed && isAllowed(id) ? { isAllowed: true } : { isAllowed: false, clause: { kind: 'spelling' } }),
     forcedBytes: () => new TextEncoder().encode(forcedText()),
     forcedTokens,
+    shortestCompletion: () => (isTerminated() ? 0 : 1 + Math.min(...open().map((candidate) => candidate.length - text().length))),
     fork() {
       throw new Error('not needed');
     },
@@ -84,6 +87,10 @@ export function createToyMatcher(pieces: readonly string[], texts: readonly stri
     isAccepting: () => texts.includes(text()),
     isCompleted: () => open().length === 1 && texts.includes(text()),
     isTerminated,
+    isGoalMiss: () => false,
+    banMiss() {
+      throw new Error('not needed');
+    },
     text,
     maskDigest: () => 'toy',
   };
