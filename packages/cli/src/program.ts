@@ -1,5 +1,7 @@
 /** The command line: names, options and their checks. What the commands do is in `commands/`, one file each. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { EXPORT_FORMATS, type ExportFormat } from '@contractrl/grammar-mask/export';
+import { grammarCommand } from './commands/grammar.ts';
 import { ledgerVerifyCommand } from './commands/ledger.ts';
 import { modelCommand, type ModelAction } from './commands/model.ts';
 import { repairCommand } from './commands/repair.ts';
@@ -33,6 +35,12 @@ Examples:
   cat call.json | contractrl repair - --json   from standard input
   contractrl repair calls.jsonl --ledger repairs.jsonl
   contractrl ledger verify repairs.jsonl
+`;
+
+const GRAMMAR_EXAMPLES = `
+Examples:
+  contractrl grammar call.json --format gbnf > patch.gbnf
+  cat call.json | contractrl grammar - --format json-schema
 `;
 
 const EXIT_CODES = `
@@ -108,6 +116,13 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .argument('<file>', 'ledger file')
     .option('--json', 'print {"ok", "count", "head"} or {"ok", "brokenAt", "code"}')
     .action(wrap((path: string, flags: { readonly json?: boolean }) => ledgerVerifyCommand(path, flags.json === true, io)));
+
+  program.command('grammar')
+    .description('Print the patches that a failed call\'s contract admits as a grammar for another engine. What the format cannot carry is named on standard error.')
+    .argument('<file>', 'one record as for repair, or - for standard input')
+    .addOption(new Option('--format <format>', 'gbnf for llama.cpp, lark for llguidance, json-schema of the parsed answer').choices(EXPORT_FORMATS).makeOptionMandatory())
+    .addHelpText('after', GRAMMAR_EXAMPLES)
+    .action(wrap((path: string, { format }: { readonly format: ExportFormat }) => grammarCommand(path, format, io)));
 
   const model = program.command('model').description('The base model in the cache of this user.');
   const actions: readonly (readonly [ModelAction, string])[] = [
