@@ -9,14 +9,14 @@ import { createRepairer } from '@contractrl/runtime-webgpu';
 import { openRuntime, type Runtime } from '@contractrl/runtime-webgpu/node';
 import { ajvCoercion } from './arms/ajv-coercion.ts';
 import type { Arm } from './arms/arm.ts';
-import { contractRepair } from './arms/contract-repair.ts';
+import { contractRepair, GOAL_RULES, PAPER_RULES } from './arms/contract-repair.ts';
 import { fullRegeneration } from './arms/full-regeneration.ts';
 import { COHORTS } from './datasets/case.ts';
 import { surroundings } from './manifest.ts';
 import { baselineCases, conclude, writeResults } from './results.ts';
 import { runArms } from './run.ts';
 
-const ARM_NAMES = ['adapter', 'base', 'full-regeneration', 'ajv-coercion'] as const;
+const ARM_NAMES = ['adapter', 'adapter-goal', 'base', 'full-regeneration', 'ajv-coercion'] as const;
 type ArmName = (typeof ARM_NAMES)[number];
 
 interface Options {
@@ -74,8 +74,9 @@ async function main(options: Options): Promise<void> {
 function openArms({ engine, tokenizer, vocabulary, adapter }: Runtime): readonly Arm[] {
   const repairer = createRepairer({ engine, tokenizer, vocabulary, clock });
   return [
-    contractRepair({ name: 'adapter', description: 'the production loop, mask and engine with the default adapter; greedy.' }, { repairer, engine, adapter }),
-    contractRepair({ name: 'base', description: 'the same with the bare base model, without an adapter.' }, { repairer, engine, adapter: undefined }),
+    contractRepair({ name: 'adapter', description: 'the production loop, mask and engine with the default adapter; greedy.' }, { repairer, engine, adapter, rules: PAPER_RULES }),
+    contractRepair({ name: 'adapter-goal', description: 'the same with goal-directed closing: no operation without effect, and a patch closes only where it makes the call valid.' }, { repairer, engine, adapter, rules: GOAL_RULES }),
+    contractRepair({ name: 'base', description: 'the same with the bare base model, without an adapter.' }, { repairer, engine, adapter: undefined, rules: PAPER_RULES }),
     fullRegeneration({ engine, tokenizer, vocabulary, clock }),
     ajvCoercion(clock),
   ];

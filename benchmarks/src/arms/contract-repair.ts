@@ -1,5 +1,5 @@
 /** The production arm: the repairer as `contractrl repair` uses it, loop, mask, prompt and engine included, under a given adapter. */
-import type { Engine, LoraAdapter, Repairer } from '@contractrl/runtime-webgpu';
+import type { Engine, LoraAdapter, MaskRules, Repairer } from '@contractrl/runtime-webgpu';
 import type { Arm } from './arm.ts';
 
 export interface ContractRepairParts {
@@ -8,10 +8,18 @@ export interface ContractRepairParts {
   readonly engine: Engine;
   /** Undefined for the bare base model. */
   readonly adapter: LoraAdapter | undefined;
+  /** Undefined for the product's own. */
+  readonly rules?: MaskRules;
 }
 
+/** The mask of the papers: a patch may close whatever it leaves, and may change nothing. */
+export const PAPER_RULES: MaskRules = { excludeNoOps: false, goal: false };
+
+/** Every operation changes something, and a patch closes only where it makes the call valid. */
+export const GOAL_RULES: MaskRules = { excludeNoOps: true, goal: true };
+
 /** Throws a TypeError where the adapter does not fit the engine. */
-export function contractRepair({ name, description }: Pick<Arm, 'name' | 'description'>, { repairer, engine, adapter }: ContractRepairParts): Arm {
+export function contractRepair({ name, description }: Pick<Arm, 'name' | 'description'>, { repairer, engine, adapter, rules }: ContractRepairParts): Arm {
   const use = (): void => {
     const used = engine.useAdapter(adapter);
     if (!used.ok) throw new TypeError(`adapter: ${used.error.code}`);
@@ -20,10 +28,10 @@ export function contractRepair({ name, description }: Pick<Arm, 'name' | 'descri
   return {
     name,
     description,
-    identity: repairer.identity(),
+    identity: repairer.identity(rules),
     async answer(request, signal) {
       use();
-      const { outcome, record } = await repairer.repairToRecord(request, signal instanceof AbortSignal ? { signal } : {});
+      const { outcome, record } = await repairer.repairToRecord(request, { ...rules, ...(signal instanceof AbortSignal ? { signal } : {}) });
       return { frozen: outcome.frozen, record };
     },
   };

@@ -92,7 +92,7 @@ describe('fullRegeneration', () => {
   test('a schema that the mask cannot constrain is refused by name, never decoded without it', async () => {
     const { contract } = request;
     const engine = wishfulEngine('{"n":5}');
-    const strange = { ...contract, tool: { ...contract.tool, parameters: { type: 'object', properties: { n: { type: 'string', pattern: '^[a-z]+$' } }, required: ['n'] } } };
+    const strange = { ...contract, tool: { ...contract.tool, parameters: { type: 'object', properties: { n: { type: 'array', uniqueItems: true } }, required: ['n'] } } };
     const { record } = await armFor(engine).answer({ ...request, contract: strange, call: { name: 'count', argumentsText: '{}' } }, { aborted: false });
     expect(record).toMatchObject({ status: 'failed', reason: 'mask/unsupported-keyword' });
     expect(engine.prompts).toEqual([]);
