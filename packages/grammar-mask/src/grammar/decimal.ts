@@ -6,18 +6,10 @@
  * first that is not zero, magnitude at least 1e-6 or zero, no `-0`. A double holds each exactly enough to give it back. A fraction may end
  * in zeros (`multipleOf` and excluded values look at the value alone): a model that has begun `4.` or `4.50` would otherwise be led on to `4.00000000000001`, and the judge sees the value alone.
  */
-import type { NumberBound } from '@contractrl/core';
+import type { NumberNode } from '@contractrl/core';
 
-export interface NumberSpec {
-  readonly integer: boolean;
-  readonly lower: NumberBound | undefined;
-  readonly upper: NumberBound | undefined;
-  /** Divisors, exact decimals above zero: a whole multiple of each of these, and of none of those. */
-  readonly multiplesOf?: readonly number[] | undefined;
-  readonly notMultiplesOf?: readonly number[] | undefined;
-  /** Values left out. */
-  readonly excluded?: readonly number[] | undefined;
-}
+/** What a number must satisfy, as core reads it from a schema. */
+export type NumberSpec = Omit<NumberNode, 'kind'>;
 
 const MAX_INTEGER = BigInt(Number.MAX_SAFE_INTEGER);
 const MAX_INTEGER_DIGITS = 16;
