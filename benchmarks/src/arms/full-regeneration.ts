@@ -38,7 +38,7 @@ async function regenerate(
   { engine, tokenizer, vocabulary, clock }: RegenerationParts, contract: Contract, request: RepairRequest, violations: readonly Violation[], signal: AbortSignalLike,
 ): Promise<Shot> {
   const compileAt = clock();
-  const mask = compileValueMask(contract.document.tool.parameters, vocabulary);
+  const mask = compileValueMask(contract.schema, vocabulary);
   const compileMs = clock() - compileAt;
   if (!mask.ok) return { kind: 'failed', reason: mask.error.code, cost: { ...NO_COST, maskMs: compileMs } };
   const adapted = engine.useAdapter(undefined);

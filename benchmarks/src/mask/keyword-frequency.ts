@@ -1,5 +1,5 @@
 /** Which keywords the mask cannot constrain, by the number of real-world schemas they stand in (JSONSchemaBench). Only counts are kept. */
-import { surveySchema } from '@contractrl/core';
+import { surveySchema } from '@contractrl/core/schema';
 import { readSuites } from './maskbench.ts';
 
 export interface KeywordFrequency {

@@ -1,9 +1,10 @@
 /**
- * Whether the canonical language of a value mask holds an instance. The mask fixes the order of members, and an instance does not, so the
- * order is searched for: a member after which all others can still come is taken at once; where that fails, all orders are tried, up to a
- * bound. Everything else of a canonical text is `JSON.stringify`'s. The mask must have one-byte tokens, id = byte.
+ * Whether the canonical language of a value mask holds an instance. The mask fixes the order of members, and an instance does not: the orders of
+ * the schema are tried, or, without a schema, one is searched for. A member after which all others can still come is taken at once; where that
+ * fails, all orders are tried, up to a bound. Everything else of a canonical text is `JSON.stringify`'s. The mask must have one-byte tokens, id = byte.
  */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '@contractrl/core';
+import type { SchemaNode } from '@contractrl/core/schema';
 import type { MaskMatcher } from '@contractrl/grammar-mask';
 
 /** Members tried in the first search, which is linear where the instance is valid, and in the second, exhaustive one: invalid instances use it up. */
@@ -12,14 +13,39 @@ const SEARCH_LIMITS = { direct: 4000, exhaustive: 400 };
 interface Search {
   readonly isExhaustive: boolean;
   stepsLeft: number;
+  /** Orders of members in the schema. */
+  readonly known: readonly (readonly string[])[];
   /** Orders that once led through an object, so that a value met again costs its length. */
   readonly orders: WeakMap<JsonObject, readonly string[]>;
 }
 
+/** The orders in which a schema's objects have their members, each once; undeclared ones come last. */
+export function memberOrders(node: SchemaNode): readonly (readonly string[])[] {
+  const orders = new Map<string, readonly string[]>();
+  const seen = new Set<SchemaNode>();
+  const add = (names: readonly string[]): void => { orders.set(JSON.stringify(names), names); };
+  const visitLiteral = (value: JsonValue): void => {
+    if (isJsonObject(value)) add(Object.keys(value));
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(visitLiteral);
+  };
+  const visit = (found: SchemaNode): void => {
+    if (seen.has(found)) return;
+    seen.add(found);
+    if (found.kind === 'union') found.branches.forEach(visit);
+    if (found.kind === 'array') [...found.prefix, found.rest, ...(found.contains === undefined ? [] : [found.contains.counted, found.contains.other])].forEach(visit);
+    if (found.kind === 'literals') found.values.forEach(visitLiteral);
+    if (found.kind !== 'object') return;
+    add(found.members.map(({ name }) => name));
+    [...found.members, ...(found.open ?? [])].forEach((member) => { visit(member.node); });
+  };
+  visit(node);
+  return [...orders.values()];
+}
+
 /** The canonical text of `value` under the mask, undefined where it refuses every one that was tried. Leaves `start` where it is. */
-export function spellInstance(start: MaskMatcher, value: JsonValue): string | undefined {
-  for (const isExhaustive of [false, true]) {
-    const end = spell(start, value, { isExhaustive, stepsLeft: isExhaustive ? SEARCH_LIMITS.exhaustive : SEARCH_LIMITS.direct, orders: new WeakMap() });
+export function spellInstance(start: MaskMatcher, value: JsonValue, known: readonly (readonly string[])[] = []): string | undefined {
+  for (const isExhaustive of known.length > 0 ? [false] : [false, true]) {
+    const end = spell(start, value, { isExhaustive, stepsLeft: isExhaustive ? SEARCH_LIMITS.exhaustive : SEARCH_LIMITS.direct, known, orders: new WeakMap() });
     if (end?.isAccepting() === true) return end.text();
   }
   return undefined;
@@ -36,7 +62,14 @@ function spell(from: MaskMatcher, value: JsonValue, search: Search): MaskMatcher
     const opened = push(from, '{');
     const known = search.orders.get(value);
     if (opened === undefined) return undefined;
-    return (known === undefined ? undefined : spellInOrder(opened, value, known, search)) ?? spellMembers(opened, value, Object.keys(value), [], search);
+    const tried = new Map((known === undefined ? [] : [known]).concat(search.known.map((order) => sorted(Object.keys(value), order))).map((order) => [JSON.stringify(order), order]));
+    for (const order of tried.values()) {
+      const end = spellInOrder(opened, value, order, search);
+      if (end === undefined) continue;
+      search.orders.set(value, order);
+      return end;
+    }
+    return search.known.length > 0 ? undefined : spellMembers(opened, value, Object.keys(value), [], search);
   }
   if (!isJsonArray(value)) return push(from, JSON.stringify(value));
   let matcher = push(from, '[');
@@ -53,6 +86,11 @@ function spellMember(from: MaskMatcher, object: JsonObject, name: string, isFirs
   return named === undefined ? undefined : spell(named, object[name]!, search);
 }
 
+function sorted(names: readonly string[], order: readonly string[]): readonly string[] {
+  const places = new Map(order.map((name, index) => [name, index]));
+  return [...names].sort((left, right) => (places.get(left) ?? order.length) - (places.get(right) ?? order.length));
+}
+
 function keyOf(name: string, isFirst: boolean): string {
   return `${isFirst ? '' : ','}${JSON.stringify(name)}:`;
 }
@@ -60,6 +98,8 @@ function keyOf(name: string, isFirst: boolean): string {
 function spellInOrder(from: MaskMatcher, object: JsonObject, order: readonly string[], search: Search): MaskMatcher | undefined {
   let matcher: MaskMatcher | undefined = from;
   for (const [index, name] of order.entries()) {
+    if (search.stepsLeft <= 0) return undefined;
+    search.stepsLeft -= 1;
     matcher = spellMember(matcher, object, name, index === 0, search);
     if (matcher === undefined) return undefined;
   }

@@ -17,32 +17,26 @@ export {
   type Operation, type OperationKind, type Patch, type PatchAdmissionCode, type PatchFault, type PatchIssue, type PatchSyntaxCode,
 } from './patch/operation.ts';
 export { admitOperation, BUGCASE_PATCH_CODES } from './patch/admit.ts';
-export { applyPatch } from './patch/apply.ts';
+export { applyAdmitted, applyPatch } from './patch/apply.ts';
 export { VIOLATION_CODES, type ValidationReport, type Violation, type ViolationCode } from './validate/violation.ts';
 export { checkCrossField, readCrossFieldChecks, type CrossFieldCheck, type CrossFieldIssue } from './validate/cross-field.ts';
 export { validateArguments, validateValue, type Validation } from './validate/validate.ts';
 export { compilePattern, type Pattern, type PatternIssue } from './validate/pattern.ts';
-export type { TextAutomaton } from './validate/text-automaton.ts';
 export { createJudge, type Judge } from './validate/judge.ts';
 export type { SchemaIssue } from './validate/schema-check.ts';
 export {
   DEFAULT_ATTEMPT_BUDGET, DEFAULT_OPERATION_BUDGET, loadContract, MAX_ATTEMPT_BUDGET, MAX_OPERATION_BUDGET,
   type Contract, type ContractDocument, type ContractIssue, type SchemaDialect, type ToolDefinition,
 } from './contract/contract.ts';
+export { setAnnotationsApart, type AnnotatedSchema, type SchemaAnnotation } from './contract/annotations.ts';
 export { declaredNames, schemaAt, type SchemaSite } from './contract/schema-at.ts';
 export { listSubSchemas, referenceTarget, type SubSchema } from './contract/sub-schemas.ts';
-export { readSchemaNode, readSchemaPlace, schemaPlacesIn, surveySchema, type SchemaPlace, type SchemaSurvey } from './contract/schema.ts';
-export type { ArrayNode, NumberNode, ObjectMember, SchemaNode, StringNode, UnsupportedKeyword } from './contract/schema-node.ts';
-export { MAX_FREE_DEPTH, MAX_REFERENCE_DEPTH } from './contract/schema-reader.ts';
-export { contentAutomaton, type TextContent } from './contract/schema-text.ts';
-export type { NumberBound } from './contract/schema-keywords.ts';
-export { actionMask, type ActionMask, type TransferTargets } from './action/action-mask.ts';
 export { evaluateGates, readGates, type GateDecision, type GateDocument, type GateReason } from './repair/gate.ts';
 export { openRepair, type HistoryEntry, type InvalidReport, type RepairState } from './repair/state.ts';
 export { refuse, STILL_INVALID, transition } from './repair/transition.ts';
 export { ABSTAIN_CODES, readAbstention, RUNTIME_ABSTAIN_CODES, type AbstainCode } from './repair/abstention.ts';
 export { judgeArguments, type AcceptedCall, type Judgement } from './repair/accepted-call.ts';
-export type { AbortSignalLike, Observation, Proposal, ProposalCost, Proposer, ProposerFailure } from './repair/proposer.ts';
+export type { AbortSignalLike, MaskTrail, Observation, Proposal, ProposalCost, Proposer, ProposerFailure } from './repair/proposer.ts';
 export type { RepairOutcome } from './repair/outcome.ts';
 export { ACCEPTED, repairCall, type RepairOptions } from './repair/repair.ts';
 export { failedRecord, toRepairRecord, type RepairRecord } from './repair/record.ts';

@@ -10,9 +10,10 @@ import type { LedgerIssue } from './ledger/ledger.ts';
 import type { ReplayIssue } from './ledger/replay.ts';
 import type { PatchFault } from './patch/operation.ts';
 import type { PointerIssue } from './pointer.ts';
+import type { ProvenanceIssue } from './provenance/closed-texts.ts';
 import type { PatternIssue } from './validate/pattern.ts';
 
-export type CoreIssue = JsonIssue | JsonValueIssue | PointerIssue | PatchFault | ContractIssue | PatternIssue | IntakeIssue | LedgerIssue | ReplayIssue;
+export type CoreIssue = JsonIssue | JsonValueIssue | PointerIssue | PatchFault | ContractIssue | PatternIssue | IntakeIssue | LedgerIssue | ReplayIssue | ProvenanceIssue;
 
 /** `{name}` is filled from the issue's own members or its `params`. */
 const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
@@ -32,6 +33,8 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
   'pattern/look-around': 'The pattern {source} uses look-around, which cannot be matched in linear time. Rewrite it without.',
   'pattern/back-reference': 'The pattern {source} uses a back-reference, which cannot be matched in linear time. Rewrite it without.',
   'pattern/too-large': 'The pattern {source} unfolds to more than {limit} steps. Use smaller repetition counts, or maxLength.',
+  'provenance/too-long': 'The texts and the call together need more than {limit} states. Pass a shorter text, or leave provenance off.',
+  'provenance/lone-surrogate': 'A text holds half of a surrogate pair, which UTF-8 cannot carry. Write the whole character.',
   'patch/not-array': 'The patch is not an array. Send a JSON array of operations.',
   'patch/empty': 'The patch has no operation. Send at least one, or abstain.',
   'patch/not-object': 'An operation is not an object. Send {"op": …, "path": …}.',
@@ -64,6 +67,7 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
   'contract/bad-pointer': 'An immutable path is not a JSON Pointer. Begin it with "/", and escape "~" as "~0" and "/" as "~1".',
   'contract/forbidden-name': 'The names __proto__, prototype and constructor cannot be honoured. Rename the member.',
   'contract/unknown-dialect': 'The schema dialect is not supported. Use one of: {known}.',
+  'contract/unknown-policy': 'What to do with unknown keywords is not known. Use one of: {known}.',
   'contract/gate-invalid': 'A gate cannot be read ({issue}). Correct it.',
   'contract/cross-field-not-array': 'The checks across fields are not an array. Send an array.',
   'contract/cross-field-not-object': 'A check across fields is not an object. Send {"kind": …}.',
@@ -71,8 +75,8 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
   'contract/cross-field-member': 'The check\'s member "{name}" is missing, unknown or empty. Give exactly the members of its kind.',
   'contract/cross-field-pointer': 'The check\'s member "{name}" holds something that is not a JSON Pointer. Correct it.',
   'contract/schema-invalid': 'The schema is not valid in its dialect ({keyword}). Correct it.',
-  'contract/unknown-keyword': 'The keyword "{keyword}" is not known in this dialect. Remove it, or the rule it means would be lost.',
-  'contract/unknown-format': 'The format "{format}" is not known. Remove it, or use a pattern.',
+  'contract/unknown-keyword': 'The keyword "{keyword}" is not known in this dialect. Remove it, correct it, or set unknownKeywords to "annotate" if it binds nothing.',
+  'contract/unknown-format': 'The format "{format}" is not known. Remove it, use a pattern, or set unknownKeywords to "annotate" if it binds nothing.',
   'contract/unsupported-keyword': 'The keyword "{keyword}" is not supported here. Rewrite the schema without it.',
   'contract/remote-reference': 'The reference "{reference}" leaves the document. Copy its target into $defs; nothing is fetched.',
   'contract/unresolved-reference': 'The reference "{reference}" leads nowhere. Correct it.',

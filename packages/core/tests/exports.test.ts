@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as entry from '../src/index.ts';
+import * as schema from '../src/schema.ts';
 
 test('the public names are these and no others', () => {
   expect(Object.keys(entry).sort()).toMatchInlineSnapshot(`
@@ -17,19 +18,17 @@ test('the public names are these and no others', () => {
       "Gold",
       "LEDGER_VERSION",
       "MAX_ATTEMPT_BUDGET",
-      "MAX_FREE_DEPTH",
       "MAX_OPERATION_BUDGET",
-      "MAX_REFERENCE_DEPTH",
       "OPERATION_KINDS",
       "RECORDED_TEXT_LIMIT",
       "ROOT_POINTER",
       "RUNTIME_ABSTAIN_CODES",
       "STILL_INVALID",
       "VIOLATION_CODES",
-      "actionMask",
       "admitOperation",
       "appendEntry",
       "appendRepair",
+      "applyAdmitted",
       "applyPatch",
       "arrayIndexOf",
       "assertNever",
@@ -39,7 +38,6 @@ test('the public names are these and no others', () => {
       "childOf",
       "cloneJson",
       "compilePattern",
-      "contentAutomaton",
       "countCollateral",
       "createJudge",
       "declaredNames",
@@ -80,8 +78,6 @@ test('the public names are these and no others', () => {
       "readPatch",
       "readRepairRequest",
       "readRequestText",
-      "readSchemaNode",
-      "readSchemaPlace",
       "recordText",
       "referenceTarget",
       "refuse",
@@ -90,16 +86,39 @@ test('the public names are these and no others', () => {
       "replayTrace",
       "resolvePointer",
       "schemaAt",
-      "schemaPlacesIn",
       "scoreFrozen",
+      "setAnnotationsApart",
       "setMember",
-      "surveySchema",
       "toRepairRecord",
       "tokensOf",
       "transition",
       "validateArguments",
       "validateValue",
       "verifyRows",
+    ]
+  `);
+});
+
+test('the subpath of schemas has these', () => {
+  expect(Object.keys(schema).sort()).toMatchInlineSnapshot(`
+    [
+      "MAX_FREE_DEPTH",
+      "MAX_OPEN_NAME_LENGTH",
+      "MAX_REFERENCE_DEPTH",
+      "actionMask",
+      "closedValues",
+      "contentAutomaton",
+      "hasPathBelow",
+      "hasTransfer",
+      "livePlacesOf",
+      "nodeCloser",
+      "originFinder",
+      "placesIn",
+      "readSchemaNode",
+      "readSchemaPlace",
+      "schemaPlacesIn",
+      "surveySchema",
+      "transferPlaces",
     ]
   `);
 });

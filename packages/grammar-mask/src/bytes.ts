@@ -14,7 +14,7 @@ export function toUtf8(text: string): Uint8Array {
 }
 
 /** Length of the well-formed code point that starts at `offset`, or 0 where it is incomplete, overlong, a surrogate or out of range. */
-export function codePointLength(bytes: Uint8Array, offset: number): number {
+function codePointLength(bytes: Uint8Array, offset: number): number {
   const lead = bytes[offset] as number;
   if (lead < 0x80) return 1;
   const length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;

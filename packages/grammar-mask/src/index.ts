@@ -8,5 +8,3 @@ export type { MaskMatcher, MatcherFailure } from './mask/matcher.ts';
 export { allowedIdsOf, bitmaskLength, isAllowed } from './mask/token-bitmask.ts';
 export { DEFAULT_MAX_ITEMS, DEFAULT_MAX_STRING_LENGTH, type ValueLimits } from './grammar/value-grammar.ts';
 export { createVocabulary, type TokenId, type Vocabulary, type VocabularyIssue, type VocabularyResult, type VocabularySource } from './vocab/vocabulary.ts';
-export { tokensFromSentencePieces, type SentencePiece, type SentencePieceIssue } from './vocab/sentence-piece.ts';
-export { loadVocabularyIndex, serializeVocabularyIndex, type IndexFileIssue } from './vocab/serialized-index.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as entry from '../src/index.ts';
+import * as vocab from '../src/vocab/index.ts';
 
 test('the public names are these and no others', () => {
   expect(Object.keys(entry).sort()).toMatchInlineSnapshot(`
@@ -13,6 +14,13 @@ test('the public names are these and no others', () => {
       "compileValueMask",
       "createVocabulary",
       "isAllowed",
+    ]
+  `);
+});
+
+test('the subpath of vocabularies has these', () => {
+  expect(Object.keys(vocab).sort()).toMatchInlineSnapshot(`
+    [
       "loadVocabularyIndex",
       "serializeVocabularyIndex",
       "tokensFromSentencePieces",

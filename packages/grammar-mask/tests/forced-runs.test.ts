@@ -83,7 +83,7 @@ describe('forced tokens', () => {
     expect(matcher.forcedTokens().at(-1)).toBe(SMOLLM2_STOP);
   });
 
-  test('no final token is forced that a longer legal token could absorb', () => {
+  test('15: no final token is forced that a longer legal token could absorb', () => {
     const contract = contractOf({ type: 'object', properties: { order: { type: 'null' }, orderName: { type: 'null' } }, additionalProperties: false }, { allowedOperations: ['add'] });
     const words = byteVocabulary(['order', 'orderName', 'Name', '{"op":"add","path":"/', '","value":null}]']);
     const [order, orderName] = [256, 257];

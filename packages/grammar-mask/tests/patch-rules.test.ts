@@ -7,6 +7,7 @@ import { allowed, contractOf, feed, matcherOf, randomFrom, stateOf } from './sup
 import { createNaiveRecognizer } from './support/naive-recognizer.ts';
 import type { NaiveRules } from './support/naive-rules.ts';
 import { randomCase } from './support/random-contracts.ts';
+import { randomWalk } from './support/random-walk.ts';
 import { byteVocabulary } from './support/vocabulary.ts';
 
 const LIMITS = { maxStringLength: 3, maxItems: 2 };
@@ -172,23 +173,6 @@ describe('on random contracts', () => {
   let goalCount = 0;
   let missCount = 0;
 
-  function walk(matcher: MaskMatcher, random: () => number, visit: (output: string) => void): string | undefined {
-    let output = Buffer.from(matcher.text(), 'utf8').toString('latin1');
-    for (let step = 0; step < 2000; step += 1) {
-      if (matcher.isGoalMiss()) return undefined;
-      visit(output);
-      const ids = allowed(matcher);
-      expect(ids.length, `a dead end behind ${output}`).toBeGreaterThan(0);
-      const patchOnly = output === '' ? ids.filter((id) => vocabulary.tokens[id]?.[0] === 0x5b) : ids;
-      const choices = patchOnly.length > 0 ? patchOnly : ids;
-      const id = choices[Math.floor(random() * choices.length)] as number;
-      expect(matcher.acceptToken(id), `after ${output}`).toEqual({ ok: true, value: undefined });
-      if (id === stopId) return output;
-      output += Buffer.from(vocabulary.tokens[id] as Uint8Array).toString('latin1');
-    }
-    throw new Error(`no end in sight: ${output}`);
-  }
-
   test.each(ALL_RULES)('the mask equals brute force over every token: no-ops excluded $excludeNoOps, goal $goal', (rules) => {
     fc.assert(fc.property(randomCase, ({ parameters, document, overrides, operationsLeft, seed }) => {
       // the content of strings is another suite's subject, and slow to try out
@@ -210,12 +194,12 @@ describe('on random contracts', () => {
         expect({ text, wrong }).toEqual({ text, wrong: [] });
         pairCount += vocabulary.tokens.length;
       };
-      let output = walk(bound.value, next, check);
+      let output = randomWalk(bound.value, vocabulary, next, { visit: check });
       // the brute force knows no bans
       for (let ban = 0; output === undefined && ban < 10; ban += 1) {
         missCount += 1;
         expect(bound.value.banMiss()).toBeGreaterThan(0);
-        output = walk(bound.value, next, () => undefined);
+        output = randomWalk(bound.value, vocabulary, next);
       }
       if (output !== undefined && rules.goal && output.startsWith('[')) {
         goalCount += 1;
@@ -229,6 +213,7 @@ describe('on random contracts', () => {
 
   test('every patch that makes the call valid can be spelled with the goal set', () => {
     let reached = 0;
+    let tried = 0;
     const member = fc.constantFrom<JsonObject>({ type: 'boolean' }, { enum: [1, 'x'] }, { type: 'array', items: { type: 'boolean' }, maxItems: 2 }, { type: 'null' }, { type: 'array', prefixItems: [{ type: 'null' }, { type: 'boolean' }], items: false });
     const value = fc.constantFrom<JsonValue>(true, null, 1, [], [true], [1, true], [null, true], [true, null], { a: true });
     const names = fc.constantFrom('a', 'b', 'c');
@@ -240,7 +225,8 @@ describe('on random contracts', () => {
         const next = randomFrom(seed);
         for (let count = 0; count < 8; count += 1) {
           free.reset();
-          const output = walk(free, next, () => undefined) as string;
+          tried += 1;
+          const output = randomWalk(free, vocabulary, next)!;
           const patch = parsePatch(Buffer.from(output, 'latin1').toString('utf8'));
           const applied = patch.ok ? applyPatch(contract, { ...document }, patch.value, operationsLeft) : patch;
           if (!applied.ok) continue;
@@ -251,7 +237,7 @@ describe('on random contracts', () => {
         }
       },
     ), { numRuns: 100 });
-    expect(reached).toBeGreaterThan(50);
+    expect(reached).toBeGreaterThan(tried / 16);
   }, TIMEOUT_MS);
 
   afterAll(() => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createJudge, readSchemaNode, ROOT_POINTER, type JsonObject, type JsonValue } from '@contractrl/core';
+import { createJudge, ROOT_POINTER, type JsonObject, type JsonValue } from '@contractrl/core';
+import { readSchemaNode } from '@contractrl/core/schema';
 import { compileValueMask, type CompiledValueMask, type Vocabulary } from '../src/index.ts';
 import { allowed, feed, randomFrom } from './support/contracts.ts';
 import { byteVocabulary, smollm2Vocabulary } from './support/vocabulary.ts';
@@ -223,12 +224,14 @@ describe('formats', () => {
     const compiled = compile(schema);
     const valid = VALID[format] as fc.Arbitrary<string>;
     let validCount = 0;
+    let drawnCount = 0;
     fc.assert(fc.property(valid, fc.nat(), (value, seed) => {
+      drawnCount += 1;
       if (!accepts(value) || !isWellFormed(value)) return;
       validCount += 1;
       expect(isSpelled(compiled, bytes, value, randomFrom(seed)), value).toBe(true);
     }), { numRuns: 60 });
-    expect(validCount).toBeGreaterThan(30);
+    expect(validCount).toBeGreaterThan(drawnCount / 2);
     fc.assert(fc.property(valid, fc.nat(), fc.constantFrom('', '0', '9', ':', '-', 'T', 'a', 'g', ' ', '/', '~', '%', '"', '.', 'é'), (value, at, changed) => {
       const characters = [...value];
       const broken = characters.toSpliced(at % (characters.length + 1), 1, changed).join('');

@@ -80,7 +80,9 @@ describe('a budget of tokens', () => {
 
   test('random walks of random contracts end in time, with no-op exclusion too', () => {
     let walkCount = 0;
+    let roundCount = 0;
     fc.assert(fc.property(randomCase, fc.nat({ max: 40 }), fc.boolean(), ({ parameters, document, overrides, operationsLeft, seed }, slack, excludeNoOps) => {
+      roundCount += 1;
       const contract = loadContract({ tool: { name: 'tool', description: '', parameters }, ...overrides });
       const compiled = contract.ok ? compileMask(contract.value, merged, { maxStringLength: 6, maxItems: 2, excludeNoOps }) : contract;
       if (!compiled.ok) return;
@@ -101,7 +103,7 @@ describe('a budget of tokens', () => {
       }
       walkCount += 1;
     }), { numRuns: 120 });
-    expect(walkCount).toBeGreaterThan(60);
+    expect(walkCount).toBeGreaterThan(roundCount / 2);
   }, TIMEOUT_MS);
 
   test('on the real vocabulary walks into long strings end in time, forced runs included', () => {
@@ -143,7 +145,7 @@ describe('a budget of tokens', () => {
 });
 
 describe('the shortest completion', () => {
-  test('is the true count at every state of a small contract, where a token is a byte', () => {
+  test('25: is the true count at every state of a small contract, where a token is a byte', () => {
     const matcher = open(SWITCH, { on: true }, bytes, 1, 1000);
     const visit = (): number => {
       if (matcher.isTerminated()) return 0;

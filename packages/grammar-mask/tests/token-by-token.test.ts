@@ -24,7 +24,7 @@ test.each<[string, string, CompileOptions, number | undefined]>([
   ['near the end of a token budget', IN_STRING, {}, 57],
   ['at the end of a token budget, along a value that stands there already', ALONG_PRESENT, { excludeNoOps: true }, 57],
   ['at the end of a token budget, in the second operation', SECOND, {}, 83],
-])('%s the mask holds the tokens that are allowed one by one', (_, output, options, tokenBudget) => {
+])('23: %s the mask holds the tokens that are allowed one by one', (_, output, options, tokenBudget) => {
   const compiled = compileMask(contract, vocabulary, options);
   const bound = compiled.ok ? compiled.value.bind(stateOf(DOCUMENT, 3), tokenBudget === undefined ? {} : { tokenBudget }) : compiled;
   if (!bound.ok) throw new Error(JSON.stringify(bound.error));

@@ -1,4 +1,7 @@
-/** Known traps of token masks, each by name. What random tests cover is repeated here where a plain example says more. */
+/**
+ * Known traps of token masks, each by its number. What random tests cover is repeated here where a plain example says more. 15 is in forced-runs,
+ * 21 in sentence-piece, 23 in token-by-token and random-contracts, 25 in token-budget and random-contracts; 22 is about sampling, in the runtime.
+ */
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '@contractrl/core';
 import type { MaskMatcher, TokenId, Vocabulary } from '../src/index.ts';

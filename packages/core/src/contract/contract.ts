@@ -11,6 +11,7 @@ import { err, ok, type Result } from '../result.ts';
 import { readCrossFieldChecks, type CrossFieldCheck, type CrossFieldIssue } from '../validate/cross-field.ts';
 import { createJudge, type Judge } from '../validate/judge.ts';
 import type { SchemaIssue } from '../validate/schema-check.ts';
+import { setAnnotationsApart, type SchemaAnnotation } from './annotations.ts';
 
 export type { Digest } from '../json/digest.ts';
 
@@ -29,6 +30,8 @@ export interface ContractDocument {
   readonly immutablePaths: readonly string[];
   readonly crossField: readonly CrossFieldCheck[];
   readonly gates: readonly GateDocument[];
+  /** Unknown keywords and formats bind nothing and are listed. Absent where they are refused, which is the default: both ways to say so have one digest. */
+  readonly unknownKeywords?: 'annotate';
 }
 
 export type SchemaDialect = 'draft-07' | '2020-12';
@@ -39,6 +42,10 @@ export interface Contract {
   readonly digest: Digest;
   readonly dialect: SchemaDialect;
   readonly immutablePaths: readonly JsonPointer[];
+  /** What judge and mask read of `document.tool.parameters`: all of it but the annotations set apart. */
+  readonly schema: JsonObject;
+  /** Unknown keywords and formats that bind nothing here; empty where they are refused. */
+  readonly annotations: readonly SchemaAnnotation[];
   readonly judge: Judge;
 }
 
@@ -50,7 +57,7 @@ export interface ContractIssue {
 }
 type ContractIssueCode =
   | 'contract/field-missing' | 'contract/field-type' | 'contract/unknown-field' | 'contract/unknown-operation' | 'contract/bad-budget'
-  | 'contract/bad-pointer' | 'contract/forbidden-name' | 'contract/unknown-dialect' | 'contract/gate-invalid';
+  | 'contract/bad-pointer' | 'contract/forbidden-name' | 'contract/unknown-dialect' | 'contract/gate-invalid' | 'contract/unknown-policy';
 
 /** Two of each: the budgets of the papers' selected contract. */
 export const DEFAULT_OPERATION_BUDGET = 2;
@@ -59,7 +66,7 @@ export const DEFAULT_ATTEMPT_BUDGET = 2;
 export const MAX_OPERATION_BUDGET = 64;
 export const MAX_ATTEMPT_BUDGET = 16;
 
-const FIELDS: ReadonlySet<string> = new Set(['tool', 'allowedOperations', 'operationBudget', 'attemptBudget', 'immutablePaths', 'crossField', 'gates']);
+const FIELDS: ReadonlySet<string> = new Set(['tool', 'allowedOperations', 'operationBudget', 'attemptBudget', 'immutablePaths', 'crossField', 'gates', 'unknownKeywords']);
 const TOOL_FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'parameters']);
 const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
   ['http://json-schema.org/draft-07/schema', 'draft-07'],
@@ -67,8 +74,8 @@ const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
 ]);
 
 /**
- * Reads a contract document strictly. Only `tool` with `name` and `parameters` must be given; all five operations, both default budgets
- * and empty lists stand in for the rest. The first issue ends it. The result is deep-frozen and shares nothing with `input`;
+ * Reads a contract document strictly. Only `tool` with `name` and `parameters` must be given; all five operations, both default budgets,
+ * empty lists and `unknownKeywords: 'refuse'` stand in for the rest. The first issue ends it. The result is deep-frozen and shares nothing with `input`;
  * `digest` covers the document with its defaults filled in.
  */
 export function loadContract(input: unknown): Result<Contract, ContractIssue> {
@@ -94,9 +101,13 @@ export function loadContract(input: unknown): Result<Contract, ContractIssue> {
   const gates = readGates(memberOf(fields.value, 'gates') ?? []);
   if (!gates.ok) return err({ code: 'contract/gate-invalid', pointer: `/gates${gates.error.pointer}` as JsonPointer, params: { issue: gates.error.code, ...gates.error.params } });
 
+  const policy = memberOf(fields.value, 'unknownKeywords') ?? 'refuse';
+  if (policy !== 'refuse' && policy !== 'annotate') return refuse('contract/unknown-policy', formatPointer(['unknownKeywords']), { known: ['refuse', 'annotate'] });
+
   const dialect = readDialect(tool.value.parameters);
   if (!dialect.ok) return dialect;
-  const judge = createJudge(tool.value.parameters, dialect.value);
+  const { schema, annotations } = policy === 'annotate' ? setAnnotationsApart(tool.value.parameters, dialect.value) : { schema: tool.value.parameters, annotations: [] };
+  const judge = createJudge(schema, dialect.value);
   if (!judge.ok) return err(below('/tool/parameters', judge.error));
   const document: ContractDocument = {
     tool: tool.value,
@@ -106,12 +117,15 @@ export function loadContract(input: unknown): Result<Contract, ContractIssue> {
     immutablePaths: immutablePaths.value,
     crossField: crossField.value,
     gates: gates.value,
+    ...(policy === 'annotate' ? { unknownKeywords: policy } : {}),
   };
   return ok(deepFreeze({
     document,
     digest: digestOf(document as unknown as JsonObject),
     dialect: dialect.value,
     immutablePaths: immutablePaths.value,
+    schema,
+    annotations,
     judge: judge.value,
   }));
 }

@@ -128,6 +128,19 @@ describe('formats whose judge is code', () => {
     }), { numRuns: 5000 });
   });
 
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['byte', ['', 'QQ==', 'QUI=', 'QUJD', 'ab+/'], ['Q', 'QQ=', 'QQ==QQ==', 'a b=', 'QUJD\n']],
+    ['url', ['http://example.com', 'HTTPS://a-b.example.org:8080/x?y=%20#z', 'ftp://é.example/😀'], ['http://localhost', 'http://a--b.com', 'http://a.com:1', 'http://a.com/ b', 'mailto:a@b.com', 'http://8.8.8.8', 'http://u:p@a.com']],
+  ])('%s: nothing that the judge refuses', (name, spelled, left) => {
+    expect(spelled.filter((text) => !isSpelled(name, text))).toEqual([]);
+    expect(left.filter((text) => isSpelled(name, text))).toEqual([]);
+    const pieces = fc.constantFrom('http', 'HTTPS', 'ftp', '://', 'a', 'é', 'K', '-', '.', 'com', ':80', '/', 'QQ', 'QUJD', '=', '\n', ' ', '1', '@');
+    fc.assert(fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+      const text = parts.join('');
+      if (isSpelled(name, text)) expect(isOfFormat(name, text), text).toBe(true);
+    }), { numRuns: 2000 });
+  });
+
   test('hostname: as the judge, but for a dot behind 253 characters', () => {
     const label = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'Z', '9', '-'), maxLength: 4 }), fc.constantFrom('a'.repeat(63), 'b'.repeat(64), ''));
     fc.assert(fc.property(fc.array(label, { maxLength: 6 }), (labels) => {

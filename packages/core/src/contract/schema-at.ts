@@ -5,7 +5,7 @@
  * What it does not follow (`if`, `not`, `dependentSchemas`, …) may constrain the place too: the answer is a guide, never the verdict.
  */
 import { isJsonArray, isJsonObject, jsonEqual, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
-import { arrayIndexOf, childOf, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
+import { arrayIndexOf, childOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
 import { compilePattern } from '../validate/pattern.ts';
 import type { Contract } from './contract.ts';
 import { listSubSchemas, referenceTarget } from './sub-schemas.ts';
@@ -15,53 +15,44 @@ export { referenceTarget } from './sub-schemas.ts';
 export interface SchemaSite {
   /** The sub-schema; `false` is given as `{ not: {} }`, `true` is not listed. */
   readonly schema: JsonObject;
-  /** Its place in `contract.document.tool.parameters`. */
+  /** Its place in `contract.schema`. */
   readonly keywordLocation: JsonPointer;
   /** Reached through a branch of `anyOf` or `oneOf`: it binds only where that branch is the one meant. */
   readonly isConditional: boolean;
 }
 
+const IN_PLACE_KEYWORDS = ['$ref', 'allOf', 'anyOf', 'oneOf'] as const;
+
 const NOTHING: JsonObject = Object.freeze({ not: Object.freeze({}) });
 
 /** All sub-schemas that apply at `pointer` of `document`, in schema order. Empty where the schema says nothing of that place. O(schema × path). */
 export function schemaAt(contract: Contract, document: JsonValue, pointer: JsonPointer): readonly SchemaSite[] {
-  const root = contract.document.tool.parameters;
   const tokens = tokensOf(pointer);
-  let sites = expand(root, [{ schema: root, keywordLocation: ROOT_POINTER, isConditional: false }], document, tokens[0]);
+  let sites = expandSites(contract, [rootSiteOf(contract)], document, tokens[0]);
   let place = ROOT_POINTER;
   for (const [depth, token] of tokens.entries()) {
     const container = resolvePointer(document, place);
     place = childOf(place, token);
-    const next = sites.flatMap((site) => childSites(site, container, token));
-    sites = expand(root, next, resolvePointer(document, place), tokens[depth + 1]);
+    sites = expandSites(contract, sitesBelow(sites, container, token), resolvePointer(document, place), tokens[depth + 1]);
   }
   return sites;
 }
 
-/** {@link schemaAt} for many places of one document. */
-export type SitesAt = (pointer: JsonPointer) => readonly SchemaSite[];
+/** The steps of {@link schemaAt}: the whole document's site, … */
+export function rootSiteOf({ schema }: Contract): SchemaSite {
+  return { schema, keywordLocation: ROOT_POINTER, isConditional: false };
+}
 
-/** Answers as {@link schemaAt}, each place once, and where the schema has no unions each from its parent's answer. The document must not change. */
-export function schemaSitesIn(contract: Contract, document: JsonValue): SitesAt {
-  const root = contract.document.tool.parameters;
-  const known = new Map<JsonPointer, readonly SchemaSite[]>();
-  const isFromParent = isUnionFree(contract);
-  const containers = new Map<JsonPointer, JsonValue | undefined>();
-  const find = (pointer: JsonPointer): readonly SchemaSite[] => {
-    const parent = isFromParent ? parentOf(pointer) : undefined;
-    if (parent === undefined) return schemaAt(contract, document, pointer);
-    if (!containers.has(parent)) containers.set(parent, resolvePointer(document, parent));
-    const container = containers.get(parent);
-    const token = lastTokenOf(pointer) as string;
-    // without unions neither the value at the place nor the next token is looked at
-    return expand(root, sitesAt(parent).flatMap((site) => childSites(site, container, token)), undefined, undefined);
-  };
-  const sitesAt = (pointer: JsonPointer): readonly SchemaSite[] => {
-    let sites = known.get(pointer);
-    if (sites === undefined) known.set(pointer, sites = find(pointer));
-    return sites;
-  };
-  return sitesAt;
+/** … those that apply in the same place, … */
+export function expandSites({ schema }: Contract, sites: readonly SchemaSite[], value: JsonValue | undefined, nextToken: string | undefined): readonly SchemaSite[] {
+  const [first] = sites;
+  const isAlone = first === undefined || (sites.length === 1 && !IN_PLACE_KEYWORDS.some((keyword) => Object.hasOwn(first.schema, keyword)));
+  return isAlone ? sites : expand(schema, sites, value, nextToken);
+}
+
+/** … and those of one member or element. */
+export function sitesBelow(sites: readonly SchemaSite[], container: JsonValue | undefined, token: string): readonly SchemaSite[] {
+  return sites.flatMap((site) => childSites(site, container, token));
 }
 
 /** Whether the schema declares plainly, outside any `anyOf` or `oneOf`, that nothing may stand at a place with these `sites`. */
@@ -75,7 +66,7 @@ const unionFree = new WeakMap<Contract, boolean>();
 export function isUnionFree(contract: Contract): boolean {
   const known = unionFree.get(contract);
   if (known !== undefined) return known;
-  const free = !listSubSchemas(contract.document.tool.parameters, contract.dialect)
+  const free = !listSubSchemas(contract.schema, contract.dialect)
     .some(({ schema }) => isJsonObject(schema) && (Object.hasOwn(schema, 'anyOf') || Object.hasOwn(schema, 'oneOf')));
   unionFree.set(contract, free);
   return free;

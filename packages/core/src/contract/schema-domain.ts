@@ -1,7 +1,7 @@
 /** Schema nodes that accept few enough values to list them, for `uniqueItems`: the set of elements already used is then a register. */
-import { isMultipleOf } from '../json/decimal.ts';
 import { jsonEqual, type JsonValue } from '../json/value.ts';
-import type { SchemaNode } from './schema-node.ts';
+import { numberFits } from './schema-fits.ts';
+import type { NumberNode, SchemaNode } from './schema-node.ts';
 
 /** Larger domains come from generated lists; a tree of their texts would outweigh the rest of a contract. */
 export const MAX_DOMAIN_SIZE = 1024;
@@ -22,13 +22,10 @@ export function finiteDomainOf(node: SchemaNode): readonly JsonValue[] | undefin
   }
 }
 
-function integersOf({ integer, lower, upper, multiplesOf = [], notMultiplesOf = [], excluded = [] }: Extract<SchemaNode, { readonly kind: 'number' }>): readonly JsonValue[] | undefined {
-  if (!integer || lower === undefined || upper === undefined) return undefined;
-  const first = Math.ceil(lower.value) + (lower.exclusive && Number.isInteger(lower.value) ? 1 : 0);
-  const last = Math.floor(upper.value) - (upper.exclusive && Number.isInteger(upper.value) ? 1 : 0);
+function integersOf(node: NumberNode): readonly JsonValue[] | undefined {
+  if (!node.integer || node.lower === undefined || node.upper === undefined) return undefined;
+  const [first, last] = [Math.ceil(node.lower.value), Math.floor(node.upper.value)];
   if (!Number.isSafeInteger(first) || !Number.isSafeInteger(last) || last - first >= MAX_DOMAIN_SIZE) return undefined;
   // `+ 0` turns −0 into 0
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index + 0).filter((value) => (
-    !excluded.includes(value) && multiplesOf.every((divisor) => isMultipleOf(value, divisor)) && !notMultiplesOf.some((divisor) => isMultipleOf(value, divisor))
-  ));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index + 0).filter((value) => numberFits(value, node));
 }

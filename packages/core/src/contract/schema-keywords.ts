@@ -6,7 +6,7 @@
 import { isJsonArray, isJsonObject, jsonEqual, memberOf, type JsonObject, type JsonTypeName, type JsonValue } from '../json/value.ts';
 import { childOf, type JsonPointer } from '../pointer.ts';
 import { compilePattern } from '../validate/pattern.ts';
-import { isReadableText } from './schema-text.ts';
+import { isReadableText, patternOf } from './schema-text.ts';
 
 /** A limit on numbers. Magnitudes from 2^53 on bind nothing the mask can spell, so a rounded bound stays exact in effect. */
 export interface NumberBound {
@@ -48,8 +48,15 @@ export const TYPE_KEYWORDS: ReadonlyMap<string, { readonly type: JsonTypeName; r
   ...keywordsOf('object', false, ['unevaluatedProperties']),
 ]);
 
-/** Formats of ajv-formats that bind numbers instead of strings. */
-const NUMBER_FORMATS: ReadonlySet<string> = new Set(['int32', 'int64', 'float', 'double']);
+const WHOLE: JsonValue = ['null', 'boolean', 'integer', 'string', 'array', 'object'];
+/** Formats of ajv-formats that bind numbers instead of strings, as the keywords they stand for. */
+const NUMBER_FORMATS: ReadonlyMap<JsonValue | undefined, JsonObject> = new Map([
+  ['int32', { type: WHOLE, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }], ['int64', { type: WHOLE }], ['float', {}], ['double', {}],
+]);
+
+export function numberFormatIn(schema: JsonObject): JsonObject | undefined {
+  return NUMBER_FORMATS.get(memberOf(schema, 'format'));
+}
 
 function keywordsOf(type: JsonTypeName, read: boolean, names: readonly string[]): [string, { type: JsonTypeName; read: boolean }][] {
   return names.map((name) => [name, { type, read }]);
@@ -104,13 +111,28 @@ export function excludedOf(conjuncts: readonly Conjunct[]): readonly JsonValue[]
   });
 }
 
-/** `not` in a form that is read as it stands: literals that are left out, or, for numbers, multiples that are. */
+/** Patterns that no string may match: of a `not` on `pattern`, and one for all texts among {@link excludedOf}. */
+export function excludedPatternsOf(conjuncts: readonly Conjunct[]): readonly string[] {
+  const texts = excludedOf(conjuncts).filter((value) => typeof value === 'string');
+  const patterns = conjuncts.map(({ schema }) => (isPlainNegation(schema) ? memberOf(objectIn(schema, 'not') ?? {}, 'pattern') : undefined)).filter((source) => typeof source === 'string');
+  return texts.length === 0 ? patterns : [...patterns, patternOf(texts)];
+}
+
+/** `not` in a form that is read as it stands: literals that are left out, for numbers multiples, and for strings a pattern. */
 export function isPlainNegation(schema: JsonObject): boolean {
   const negated = objectIn(schema, 'not');
   const keywords = Object.keys(negated ?? {}).filter((keyword) => !ANNOTATIONS.has(keyword));
   if (negated === undefined || keywords.length !== 1) return false;
   if (keywords[0] === 'multipleOf') return memberOf(schema, 'type') === 'number' && isWellFormed(negated, 'multipleOf');
+  if (keywords[0] === 'pattern') return memberOf(schema, 'type') === 'string' && isWellFormed(negated, 'pattern');
   return keywords[0] === 'const' || (keywords[0] === 'enum' && isJsonArray(negated['enum']));
+}
+
+/** What `default` and `examples` name of one type; undefined where they name nothing. */
+export function suggestedIn<T extends string | number>(conjuncts: readonly Conjunct[], type: T extends string ? 'string' : 'number'): readonly T[] | undefined {
+  const named = conjuncts.flatMap(({ schema }) => [memberOf(schema, 'default'), memberOf(schema, 'examples')].flat());
+  const found = named.filter((value): value is JsonValue & T => typeof value === type);
+  return found.length === 0 ? undefined : found;
 }
 
 /** Divisors every number must be a whole multiple of, and those it must not be one of. */
@@ -130,7 +152,8 @@ export function isInert(schema: JsonObject, keyword: string, types: ReadonlySet<
   const value = memberOf(schema, keyword);
   if (keyword === 'uniqueItems' && value === false) return true;
   if ((keyword === 'unevaluatedItems' || keyword === 'unevaluatedProperties') && value === true) return true;
-  if (keyword === 'format' && typeof value === 'string' && NUMBER_FORMATS.has(value)) return !types.has('number');
+  // read where it is expanded
+  if (keyword === 'format' && numberFormatIn(schema) !== undefined) return true;
   const bound = TYPE_KEYWORDS.get(keyword);
   return bound !== undefined && !types.has(bound.type);
 }
@@ -200,6 +223,13 @@ export function memberSchemasOf({ schema, location, trail }: Conjunct, name: str
     ...locatedIn(properties, childOf(location, 'properties'), trail, name),
     ...Object.keys(patterns).filter((source) => matches(source, name)).flatMap((source) => locatedIn(patterns, childOf(location, 'patternProperties'), trail, source)),
   ];
+  return found.length > 0 ? found : locatedIn(schema, location, trail, 'additionalProperties');
+}
+
+/** What a conjunct asks of a member that it does not declare and whose name matches exactly these of all patterns. */
+export function openSchemasOf({ schema, location, trail }: Conjunct, matched: readonly string[]): readonly Located[] {
+  const patterns = objectIn(schema, 'patternProperties') ?? {};
+  const found = matched.flatMap((source) => locatedIn(patterns, childOf(location, 'patternProperties'), trail, source));
   return found.length > 0 ? found : locatedIn(schema, location, trail, 'additionalProperties');
 }
 

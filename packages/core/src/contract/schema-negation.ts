@@ -6,7 +6,7 @@
  */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonTypeName, type JsonValue } from '../json/value.ts';
 import { ROOT_POINTER } from '../pointer.ts';
-import { ANNOTATIONS, objectIn, stringsIn, TYPE_KEYWORDS, typesOf } from './schema-keywords.ts';
+import { ANNOTATIONS, isWellFormed, numberFormatIn, objectIn, stringsIn, TYPE_KEYWORDS, typesOf } from './schema-keywords.ts';
 import { referenceTarget } from './sub-schemas.ts';
 
 /** Nesting of the schema negated, references included: beyond it only recursive schemas go, which have no finite complement. */
@@ -25,7 +25,7 @@ export function complementOf(root: JsonObject, schema: JsonValue, depth = 0): re
   const { names } = typesOf([{ schema, location: ROOT_POINTER, trail: [] }]);
   const found: JsonValue[] = [];
   for (const keyword of Object.keys(schema)) {
-    const bound = TYPE_KEYWORDS.get(keyword);
+    const bound = keyword === 'format' && numberFormatIn(schema) !== undefined ? undefined : TYPE_KEYWORDS.get(keyword);
     // a value of another type already breaks `type`, so what binds that type alone adds nothing
     if (ANNOTATIONS.has(keyword) || keyword === 'nullable' || (bound !== undefined && !names.has(bound.type))) continue;
     const broken = complementOfKeyword(root, schema, keyword, depth + 1);
@@ -55,6 +55,23 @@ function complementOfKeyword(root: JsonObject, schema: JsonObject, keyword: stri
       const complements = value.map((branch) => complementOf(root, branch, depth));
       return complements.includes(undefined) ? undefined : [{ allOf: complements.map((each) => ({ anyOf: each as readonly JsonValue[] })) }];
     }
+    case 'oneOf': {
+      if (!isJsonArray(value)) return undefined;
+      const complements = value.map((branch) => complementOf(root, branch, depth));
+      // none of them, or two
+      const pairs = value.flatMap((left, index) => value.slice(index + 1).map((right) => ({ allOf: [left, right] })));
+      return complements.includes(undefined) ? undefined : [{ allOf: complements.map((each) => ({ anyOf: each as readonly JsonValue[] })) }, ...pairs];
+    }
+    case 'if': {
+      const branches: readonly (readonly [JsonValue, JsonValue])[] = [[value, schema['then'] ?? true], [{ not: value }, schema['else'] ?? true]];
+      const broken = branches.map(([met, asked]) => complementOf(root, asked, depth)?.map((found) => ({ allOf: [met, found] })));
+      return broken.includes(undefined) ? undefined : broken.flatMap((each) => each as readonly JsonValue[]);
+    }
+    case 'then': case 'else': return [];
+    case 'dependentRequired':
+      return Object.entries(objectIn(schema, keyword) ?? {}).flatMap(([name, names]) => (
+        isJsonArray(names) ? names.map((other) => ({ type: 'object', required: [name], properties: { [other as string]: false } })) : []
+      ));
     case '$ref': {
       const target = referenceTarget(root, value);
       return target === undefined ? undefined : complementOf(root, target.schema, depth);
@@ -63,6 +80,11 @@ function complementOfKeyword(root: JsonObject, schema: JsonObject, keyword: stri
     case 'maximum': return typeof value === 'number' ? [{ type: 'number', exclusiveMinimum: value }] : undefined;
     case 'exclusiveMinimum': return typeof value === 'number' ? [{ type: 'number', maximum: value }] : undefined;
     case 'exclusiveMaximum': return typeof value === 'number' ? [{ type: 'number', minimum: value }] : undefined;
+    case 'pattern': return isWellFormed(schema, keyword) ? [{ type: 'string', not: { pattern: value } }] : undefined;
+    case 'format': {
+      const asked = numberFormatIn(schema);
+      return asked === undefined ? undefined : complementOf(root, asked, depth);
+    }
     case 'multipleOf': return typeof value === 'number' ? [{ type: 'number', not: { multipleOf: value } }] : undefined;
     case 'minLength': return limit('string', 'maxLength', -1);
     case 'maxLength': return limit('string', 'minLength', 1);

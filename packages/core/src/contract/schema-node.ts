@@ -16,9 +16,24 @@ export type SchemaNode =
   | StringNode
   | NumberNode
   | ArrayNode
-  /** Declared (or required) members only, required first, each group in schema order. Undeclared names are never spelled. */
-  | { readonly kind: 'object'; readonly members: readonly ObjectMember[]; readonly minProperties?: number | undefined; readonly maxProperties?: number | undefined }
+  | ObjectNode
   | { readonly kind: 'union'; readonly branches: readonly SchemaNode[] };
+
+/** Declared (or required) members, required first, each group in schema order; then those of `open`. The counts are of all of them. */
+export interface ObjectNode {
+  readonly kind: 'object';
+  readonly members: readonly ObjectMember[];
+  readonly minProperties?: number | undefined;
+  readonly maxProperties?: number | undefined;
+  /** Undefined where undeclared names are not spelled. */
+  readonly open?: readonly OpenMembers[] | undefined;
+}
+
+/** Members that nobody declares: each has a name of `names` that is not among those declared, and no two the same. No name is in two of these. */
+export interface OpenMembers {
+  readonly names: StringNode;
+  readonly node: SchemaNode;
+}
 
 /** Lengths in code points; `maxLength` undefined where the schema sets none, `content` where `pattern` and `format` leave it free. */
 export interface StringNode {
@@ -26,6 +41,8 @@ export interface StringNode {
   readonly minLength: number;
   readonly maxLength: number | undefined;
   readonly content?: TextContent | undefined;
+  /** What the schema names without binding: its `default` and `examples`. */
+  readonly suggested?: readonly string[] | undefined;
 }
 
 /** Divisors are exact decimals: a number is a whole multiple of each in `multiplesOf` and of none in `notMultiplesOf`. */
@@ -38,6 +55,7 @@ export interface NumberNode {
   readonly notMultiplesOf?: readonly number[] | undefined;
   /** Values left out. */
   readonly excluded?: readonly number[] | undefined;
+  readonly suggested?: readonly number[] | undefined;
 }
 
 export interface ArrayNode {
@@ -48,6 +66,8 @@ export interface ArrayNode {
   readonly maxItems: number | undefined;
   /** No two elements equal: then there is no prefix, and `rest` is a list of literals. */
   readonly uniqueItems?: boolean | undefined;
+  /** The element that those literals were listed from. */
+  readonly listedFrom?: SchemaNode | undefined;
   /** `rest` split into the elements that count and the others; there is no prefix, and `max` is undefined where any number may count. */
   readonly contains?: { readonly counted: SchemaNode; readonly other: SchemaNode; readonly min: number; readonly max: number | undefined } | undefined;
 }

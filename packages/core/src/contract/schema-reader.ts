@@ -3,26 +3,31 @@
  * becomes a node of every type it allows. `not`, `if`, overlapping `oneOf` and `contains` are read through complements.
  * Reference: JSON Schema 2020-12 Validation §6, Core §10-11; draft-07 where it differs (`items` as a list, `additionalItems`).
  */
-import { isMultipleOf } from '../json/decimal.ts';
 import { isJsonArray, isJsonObject, jsonTypeOf, memberOf, type JsonObject, type JsonTypeName, type JsonValue } from '../json/value.ts';
 import { childOf, FORBIDDEN_TOKENS, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
-import { patternWithout } from './excluded-texts.ts';
 import { referenceTarget } from './schema-at.ts';
 import { areDisjoint } from './schema-disjoint.ts';
 import { finiteDomainOf } from './schema-domain.ts';
+import { numberFits, textFits } from './schema-fits.ts';
 import {
-  ANNOTATIONS, countsOf, excludedOf, isInert, isPlainNegation, isWellFormed, itemSchemasAt, literalsOf, memberSchemasOf, multiplesOf, numberBoundsOf, objectIn, READ_FOR_ALL, stringsIn,
+  ANNOTATIONS, countsOf, excludedOf, excludedPatternsOf, isInert, isPlainNegation, isWellFormed, itemSchemasAt, literalsOf, memberSchemasOf, multiplesOf, numberBoundsOf, numberFormatIn, objectIn, openSchemasOf, READ_FOR_ALL, stringsIn, suggestedIn,
   tupleOf, TYPE_KEYWORDS, typesOf, type Conjunct, type Located, type TypeSet,
 } from './schema-keywords.ts';
 import { complementOf } from './schema-negation.ts';
-import type { ArrayNode, NumberNode, ObjectMember, SchemaNode, StringNode, UnsupportedKeyword } from './schema-node.ts';
-import { contentAutomaton, hasContent, maxLengthOfFormats, textContentOf } from './schema-text.ts';
+import type { ArrayNode, NumberNode, ObjectMember, OpenMembers, SchemaNode, StringNode, UnsupportedKeyword } from './schema-node.ts';
+import { contentAutomaton, maxLengthOfFormats, patternOf, textContentOf } from './schema-text.ts';
 
 /** How often one `$ref` target may be entered below itself: a repair writes small values, and the grammar must stay finite. */
 export const MAX_REFERENCE_DEPTH = 3;
 /** Nesting of a value whose schema says nothing of it. */
 export const MAX_FREE_DEPTH = 2;
+/** The same where such a value may have members. */
+const MAX_OPEN_DEPTH = 8;
+/** Code points of a name that nobody declares. */
+export const MAX_OPEN_NAME_LENGTH = 64;
+/** Names are told apart by the patterns of `patternProperties` they match: every subset of them is a case. */
+const MAX_NAME_PATTERNS = 3;
 /** More combined alternatives than this come from nested unions nobody can read; they are refused, not cut. */
 const MAX_ALTERNATIVES = 128;
 /** Bound on the nodes of one grammar, reached only through recursive schemas with many branches. */
@@ -31,6 +36,14 @@ const DEPENDENT = ['dependentRequired', 'dependentSchemas', 'dependencies'] as c
 const CONDITIONS = ['not', 'if', ...DEPENDENT] as const;
 
 const NEVER: SchemaNode = { kind: 'union', branches: [] };
+/** By depth. */
+const FREE_NODES: (readonly SchemaNode[])[] = [];
+const OPEN_NODES: (readonly SchemaNode[])[] = [];
+
+export interface ReadOptions {
+  /** Default false. Names that the schema leaves open are spelled too. */
+  readonly openNames?: boolean;
+}
 
 /** Alternatives, each a list of conjuncts: disjunctive normal form. No alternative means that nothing is accepted. */
 export type Alternatives = readonly (readonly Conjunct[])[];
@@ -42,14 +55,16 @@ export class SchemaReader {
   /** Whether `oneOf` branches that are not provably disjoint are refused, or read as `anyOf` (on the way to a place). */
   readonly #overlap: 'refuse-overlap' | 'allow-overlap';
   readonly #maxNodeCount: number;
+  readonly #options: ReadOptions;
   nodeCount = 0;
   /** References not entered for the recursion bound. */
   #cutCount = 0;
 
-  constructor(root: JsonObject, overlap: 'refuse-overlap' | 'allow-overlap', maxNodeCount: number = MAX_NODE_COUNT) {
+  constructor(root: JsonObject, overlap: 'refuse-overlap' | 'allow-overlap', maxNodeCount: number = MAX_NODE_COUNT, options: ReadOptions = {}) {
     this.#root = root;
     this.#overlap = overlap;
     this.#maxNodeCount = maxNodeCount;
+    this.#options = options;
   }
 
   read(alternatives: readonly (readonly Located[])[]): Result<SchemaNode, UnsupportedKeyword> {
@@ -81,6 +96,9 @@ export class SchemaReader {
     let alternatives: Alternatives = [[{ schema, location, trail }]];
     const combine = (keyword: string, further: Alternatives): void => { alternatives = this.#both(alternatives, further, keyword, location, instance); };
 
+    // a number's format is read as the keywords it stands for, beside values of other types
+    const asked = numberFormatIn(schema);
+    if (asked !== undefined && typesOf([{ schema, location, trail }]).names.has('number')) alternatives = [[{ schema, location, trail }, { schema: asked, location, trail }]];
     const reference = memberOf(schema, '$ref');
     if (reference !== undefined) combine('$ref', this.#referenced(reference, location, instance, trail));
     for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
@@ -174,7 +192,7 @@ export class SchemaReader {
       const values = literals.filter((value) => types.names.has(jsonTypeOf(value)) && this.#literalFits(value, conjuncts, types, instance));
       return values.length === 0 ? [] : [{ kind: 'literals', values }];
     }
-    const free = conjuncts.length === 0 ? freeNodes(MAX_FREE_DEPTH) : undefined;
+    const free = conjuncts.length === 0 ? freeNodes(this.#options.openNames === true ? MAX_OPEN_DEPTH : MAX_FREE_DEPTH, this.#options) : undefined;
     if (free !== undefined) return free;
 
     const branches: SchemaNode[] = [];
@@ -197,11 +215,11 @@ export class SchemaReader {
   }
 
   #readString(conjuncts: readonly Conjunct[], instance: JsonPointer): SchemaNode {
-    const node = countsOf(conjuncts, 'minLength', 'maxLength', (minLength, maxLength): StringNode => ({ kind: 'string', minLength, maxLength }));
-    const content = textContentOf(conjuncts);
+    const node = countsOf(conjuncts, 'minLength', 'maxLength', (minLength, maxLength): StringNode => ({ kind: 'string', minLength, maxLength, suggested: suggestedIn(conjuncts, 'string') }));
+    const content = textContentOf(conjuncts, excludedPatternsOf(conjuncts));
     if (content === undefined) return node;
     if (contentAutomaton(content, node.minLength) === undefined) {
-      const keyword = content.patterns.length > 0 ? 'pattern' : 'format';
+      const keyword = content.patterns.length > 0 ? 'pattern' : content.formats.length > 0 ? 'format' : 'not';
       this.#refuse(keyword, conjuncts.find(({ schema }) => Object.hasOwn(schema, keyword))?.location ?? ROOT_POINTER, instance);
       return NEVER;
     }
@@ -222,7 +240,7 @@ export class SchemaReader {
     if (counting.length > 0) return this.#readContains(node, conjuncts, counting, unique, instance);
     if (unique === undefined || (node.maxItems !== undefined && node.maxItems <= 1)) return node;
     const domain = prefixLength === 0 ? finiteDomainOf(node.rest) : undefined;
-    if (domain !== undefined) return { ...node, rest: { kind: 'literals', values: domain }, uniqueItems: true };
+    if (domain !== undefined) return { ...node, rest: { kind: 'literals', values: domain }, uniqueItems: true, listedFrom: node.rest };
     this.#refuse('uniqueItems', unique.location, instance);
     return NEVER;
   }
@@ -257,7 +275,34 @@ export class SchemaReader {
       members.push({ name, required: required.has(name), node });
     }
     const counts = countsOf(conjuncts, 'minProperties', 'maxProperties', (min, max) => ({ minProperties: min === 0 ? undefined : min, maxProperties: max }));
-    return { kind: 'object', members: [...members.filter((member) => member.required), ...members.filter((member) => !member.required)], ...counts };
+    const open = this.#options.openNames === true ? this.#readOpen(conjuncts) : [];
+    return {
+      kind: 'object', members: [...members.filter((member) => member.required), ...members.filter((member) => !member.required)], ...counts, ...(open.length > 0 ? { open } : {}),
+    };
+  }
+
+  /** One case for each set of patterns that a name may match. What cannot be read is not spelled, which refuses nothing else. */
+  #readOpen(conjuncts: readonly Conjunct[]): readonly OpenMembers[] {
+    const patterns = [...new Set(conjuncts.flatMap(({ schema }) => Object.keys(objectIn(schema, 'patternProperties') ?? {})))];
+    if (patterns.length > MAX_NAME_PATTERNS) return [];
+    const asked = conjuncts.flatMap(({ schema, location, trail }) => (Object.hasOwn(schema, 'propertyNames') ? [{ schema: schema['propertyNames'] as JsonValue, location, trail }] : []));
+    return Array.from({ length: 2 ** patterns.length }, (_, subset): readonly OpenMembers[] => {
+      const isIn = (index: number): boolean => (subset >> index) % 2 === 1;
+      const matched = patterns.filter((_source, index) => isIn(index));
+      const named = patterns.map((pattern, index): JsonValue => (isIn(index) ? { pattern } : { type: 'string', not: { pattern } }));
+      const node = this.#readApart(conjuncts.flatMap((conjunct) => openSchemasOf(conjunct, matched)));
+      if (node === undefined || (node.kind === 'union' && node.branches.length === 0)) return [];
+      const found = this.#readApart([...asked, { schema: { type: 'string', maxLength: MAX_OPEN_NAME_LENGTH, allOf: named }, location: ROOT_POINTER, trail: [] }]);
+      const names = found?.kind === 'literals' ? namesAmong(found.values.filter((value) => typeof value === 'string')) : found;
+      return names?.kind === 'string' ? [{ names, node }] : [];
+    }).flat();
+  }
+
+  #readApart(located: readonly Located[]): SchemaNode | undefined {
+    const reader = new SchemaReader(this.#root, 'refuse-overlap', this.#maxNodeCount - this.nodeCount, this.#options);
+    const node = reader.read([located]);
+    this.nodeCount += reader.nodeCount;
+    return node.ok ? node.value : undefined;
   }
 
   /** Whether every `propertyNames` accepts the name. */
@@ -274,17 +319,14 @@ export class SchemaReader {
     });
   }
 
-  /** What leaves out strings and the empty list and object, in keywords that are read anyway. Other lists and objects have none. */
+  /** What leaves out the empty list and object, in keywords that are read anyway. Other lists and objects have none. */
   #leavingOut(excluded: readonly JsonValue[], types: ReadonlySet<JsonTypeName>, conjuncts: readonly Conjunct[], instance: JsonPointer): readonly Conjunct[] {
     const bound = excluded.filter((value) => types.has(jsonTypeOf(value)));
     if (bound.length === 0) return [];
-    const texts = bound.filter((value) => typeof value === 'string');
-    const pattern = patternWithout(texts);
     const { location, trail } = conjuncts.find(({ schema }) => isPlainNegation(schema)) as Conjunct;
     const isBeyond = bound.some((value) => (isJsonArray(value) || isJsonObject(value)) && Object.keys(value).length > 0);
-    if (isBeyond || pattern === undefined) this.#refuse('not', location, instance);
+    if (isBeyond) this.#refuse('not', location, instance);
     return [
-      ...(texts.length === 0 || pattern === undefined ? [] : [{ schema: { pattern }, location: childOf(location, 'not'), trail }]),
       ...(bound.some(isJsonArray) ? [{ schema: { minItems: 1 }, location, trail }] : []),
       ...(bound.some(isJsonObject) ? [{ schema: { minProperties: 1 }, location, trail }] : []),
     ];
@@ -315,19 +357,10 @@ export class SchemaReader {
 
   /** Whether a literal satisfies the keywords beside `enum` or `const`. Composite literals beside keywords of their type are refused. */
   #literalFits(value: JsonValue, conjuncts: readonly Conjunct[], types: TypeSet, instance: JsonPointer): boolean {
-    if (typeof value === 'number') {
-      const { lower, upper } = numberBoundsOf(conjuncts);
-      const multiples = multiplesOf(conjuncts);
-      return (!types.integer || Number.isInteger(value))
-        && (lower === undefined || (lower.exclusive ? value > lower.value : value >= lower.value))
-        && (upper === undefined || (upper.exclusive ? value < upper.value : value <= upper.value))
-        && multiples.multiplesOf.every((divisor) => isMultipleOf(value, divisor)) && !multiples.notMultiplesOf.some((divisor) => isMultipleOf(value, divisor));
-    }
+    if (typeof value === 'number') return numberFits(value, numberNode(conjuncts, types.integer, []));
     if (typeof value === 'string') {
-      const length = [...value].length;
-      const content = textContentOf(conjuncts);
-      return countsOf(conjuncts, 'minLength', 'maxLength', (min, max) => length >= min && (max === undefined || length <= max))
-        && (content === undefined || hasContent(value, content));
+      const content = textContentOf(conjuncts, excludedPatternsOf(conjuncts));
+      return countsOf(conjuncts, 'minLength', 'maxLength', (minLength, maxLength) => textFits(value, { kind: 'string', minLength, maxLength, content }));
     }
     if (isJsonArray(value) || isJsonObject(value)) {
       const type = jsonTypeOf(value);
@@ -357,17 +390,27 @@ function numberNode(conjuncts: readonly Conjunct[], integer: boolean, excluded: 
   const someOf = (values: readonly number[]): readonly number[] | undefined => (values.length === 0 ? undefined : values);
   return {
     kind: 'number', integer, ...numberBoundsOf(conjuncts), multiplesOf: someOf(multiples.multiplesOf), notMultiplesOf: someOf(multiples.notMultiplesOf), excluded: someOf(excluded),
+    suggested: suggestedIn(conjuncts, 'number'),
   };
 }
 
-/** Any value at all, to a bounded depth. Objects are empty: names nobody declared are never spelled. */
-function freeNodes(depth: number): readonly SchemaNode[] {
-  const items: SchemaNode = depth === 0 ? NEVER : { kind: 'union', branches: freeNodes(depth - 1) };
-  return [
+function namesAmong(texts: readonly string[]): StringNode {
+  return { kind: 'string', minLength: 0, maxLength: MAX_OPEN_NAME_LENGTH, content: { patterns: [patternOf(texts)], formats: [] } };
+}
+
+/** Any value at all, to a bounded depth. Every place shares them. */
+function freeNodes(depth: number, options: ReadOptions): readonly SchemaNode[] {
+  const known = (options.openNames === true ? OPEN_NODES : FREE_NODES)[depth];
+  if (known !== undefined) return known;
+  const items: SchemaNode = depth === 0 ? NEVER : { kind: 'union', branches: freeNodes(depth - 1, options) };
+  const names: StringNode = { kind: 'string', minLength: 0, maxLength: MAX_OPEN_NAME_LENGTH };
+  const nodes: readonly SchemaNode[] = [
     { kind: 'literals', values: [null, true, false] },
     { kind: 'number', integer: false, lower: undefined, upper: undefined },
     { kind: 'string', minLength: 0, maxLength: undefined },
     { kind: 'array', prefix: [], rest: items, minItems: 0, maxItems: undefined },
-    { kind: 'object', members: [] },
+    { kind: 'object', members: [], ...(options.openNames === true && depth > 0 ? { open: [{ names, node: items }] } : {}) },
   ];
+  (options.openNames === true ? OPEN_NODES : FREE_NODES)[depth] = nodes;
+  return nodes;
 }

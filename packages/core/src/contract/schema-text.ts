@@ -6,24 +6,28 @@
 import { memberOf, type JsonObject } from '../json/value.ts';
 import { isOfFormat } from '../validate/format.ts';
 import { compilePattern } from '../validate/pattern.ts';
-import { textAutomaton, type TextAutomaton } from '../validate/text-automaton.ts';
+import { textAutomaton, textsOfBoth, type TextAutomaton } from '../validate/text-automaton.ts';
 import { FORMAT_PATTERNS, FREE_FORMATS } from './format-patterns.ts';
 import type { Conjunct } from './schema-keywords.ts';
 
-/** Every pattern and every format of a string, each once; at least one of either. */
+/** Every pattern and every format of a string, each once; at least one of either, or one of the others. */
 export interface TextContent {
   readonly patterns: readonly string[];
   readonly formats: readonly string[];
+  /** Patterns that match nowhere in the text. */
+  readonly excluded?: readonly string[];
+  /** Texts among which the string must be besides. Each symbol is one code point. */
+  readonly within?: TextAutomaton;
 }
 
 /** Automaton states × `minLength`: above it the shortest completions of a minimum length take more memory than the rest of a mask. */
 const MAX_LENGTH_TABLE = 1_048_576;
 
-/** The content that `conjuncts` ask of a string; undefined where it is free. */
-export function textContentOf(conjuncts: readonly Conjunct[]): TextContent | undefined {
+/** The content that `conjuncts` ask of a string, beside patterns that they exclude; undefined where it is free. */
+export function textContentOf(conjuncts: readonly Conjunct[], excluded: readonly string[]): TextContent | undefined {
   const patterns = valuesOf(conjuncts, 'pattern');
   const formats = valuesOf(conjuncts, 'format').filter((name) => FORMAT_PATTERNS.has(name));
-  return patterns.length + formats.length === 0 ? undefined : { patterns, formats };
+  return patterns.length + formats.length + excluded.length === 0 ? undefined : { patterns, formats, ...(excluded.length === 0 ? {} : { excluded }) };
 }
 
 /** The most code points that a format of `content` allows; undefined where none bounds them. */
@@ -33,17 +37,27 @@ export function maxLengthOfFormats({ formats }: TextContent): number | undefined
 }
 
 /** The texts of that content, as far as the mask spells them; undefined where `content` and `minLength` are more than it can hold. */
-export function contentAutomaton({ patterns, formats }: TextContent, minLength: number): TextAutomaton | undefined {
-  const automaton = textAutomaton([...patterns, ...formats.flatMap((name) => FORMAT_PATTERNS.get(name)?.source ?? [])]);
-  return automaton.ok && automaton.value.stateCount * minLength <= MAX_LENGTH_TABLE ? automaton.value : undefined;
+export function contentAutomaton({ patterns, formats, excluded = [], within }: TextContent, minLength: number): TextAutomaton | undefined {
+  const sources = [...patterns, ...formats.flatMap((name) => FORMAT_PATTERNS.get(name)?.source ?? [])];
+  const asked = textAutomaton(sources, excluded);
+  if (!asked.ok) return undefined;
+  const automaton = within === undefined ? asked.value : sources.length + excluded.length === 0 ? within : textsOfBoth(within, asked.value);
+  return automaton !== undefined && automaton.stateCount * minLength <= MAX_LENGTH_TABLE ? automaton : undefined;
 }
 
 /** Whether `text` has the content, as the judge decides it. */
-export function hasContent(text: string, { patterns, formats }: TextContent): boolean {
-  return formats.every((name) => isOfFormat(name, text)) && patterns.every((source) => {
+export function hasContent(text: string, { patterns, formats, excluded = [] }: TextContent): boolean {
+  const matches = (source: string): boolean => {
     const pattern = compilePattern(source);
     return pattern.ok && pattern.value.test(text);
-  });
+  };
+  return formats.every((name) => isOfFormat(name, text)) && patterns.every(matches) && !excluded.some(matches);
+}
+
+/** A pattern that matches exactly these texts. */
+export function patternOf(texts: readonly string[]): string {
+  const escaped = (text: string): string => [...text].map((character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`).join('');
+  return `^(?:${texts.map(escaped).join('|')})$`;
 }
 
 /** Whether the mask knows the pattern or format alone. */

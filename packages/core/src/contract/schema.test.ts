@@ -28,7 +28,10 @@ describe('readSchemaNode', () => {
     ['nullable beside a type', { type: 'integer', nullable: true }, { kind: 'union', branches: [{ kind: 'literals', values: [null] }, INTEGER] }],
     ['enum cut by the keywords beside it', { type: 'integer', enum: [1, '1', 2.5, 7, 1.0], maximum: 5 }, { kind: 'literals', values: [1] }],
     ['enum and const together', { enum: [{ a: 1 }, 2], const: { a: 1.0 } }, { kind: 'literals', values: [{ a: 1 }] }],
-    ['annotations as nothing', { type: 'string', title: 't', default: 'd', examples: [1], $comment: 'c', deprecated: true }, TEXT],
+    ['annotations as nothing', { type: 'string', title: 't', $comment: 'c', deprecated: true }, TEXT],
+    ['defaults and examples of the type as suggestions', { type: ['string', 'number'], default: 'd', examples: [1, 'e', null] }, {
+      kind: 'union', branches: [{ kind: 'number', integer: false, lower: undefined, upper: undefined, suggested: [1] }, { ...TEXT, suggested: ['d', 'e'] }],
+    }],
     ['members with the required ones first', { type: 'object', properties: { a: { type: 'string' }, b: { const: 1 } }, required: ['b'], additionalProperties: false }, {
       kind: 'object', members: [{ name: 'b', required: true, node: { kind: 'literals', values: [1] } }, { name: 'a', required: false, node: TEXT }],
     }],
@@ -95,9 +98,13 @@ describe('readSchemaNode', () => {
     ['names that propertyNames refuses', { type: 'object', properties: { a: { type: 'string' }, bb: { type: 'string' } }, propertyNames: { maxLength: 1 } }, {
       kind: 'object', members: [{ name: 'a', required: false, node: TEXT }, { name: 'bb', required: false, node: NEVER }],
     }],
+    ['a 32-bit integer as bounds', { type: 'number', format: 'int32' }, { ...INTEGER, lower: { value: -2147483648, exclusive: false }, upper: { value: 2147483647, exclusive: false } }],
+    ['a format of floating numbers as nothing', { type: 'integer', format: 'double' }, INTEGER],
+    ['not a pattern as a pattern left out', { type: 'string', not: { pattern: 'a' } }, { ...TEXT, content: { patterns: [], formats: [], excluded: ['a'] } }],
     ['counts of members', { type: 'object', minProperties: 1, maxProperties: 2 }, { kind: 'object', members: [], minProperties: 1, maxProperties: 2 }],
     ['unique elements as literals', { type: 'array', items: { type: ['integer', 'null'], minimum: 1, exclusiveMaximum: 3 }, uniqueItems: true }, {
       kind: 'array', prefix: [], rest: { kind: 'literals', values: [null, 1, 2] }, minItems: 0, maxItems: undefined, uniqueItems: true,
+      listedFrom: { kind: 'union', branches: [{ kind: 'literals', values: [null] }, { ...INTEGER, lower: { value: 1, exclusive: false }, upper: { value: 3, exclusive: true } }] },
     }],
     ['unique elements of a list of one as any', { type: 'array', items: { type: 'string' }, maxItems: 1, uniqueItems: true }, { kind: 'array', prefix: [], rest: TEXT, minItems: 0, maxItems: 1 }],
     ['contains by splitting the elements', { type: 'array', items: { type: 'integer' }, contains: { minimum: 5 }, maxContains: 2 }, {
@@ -113,18 +120,18 @@ describe('readSchemaNode', () => {
     ['a pattern with too many states', { type: 'string', pattern: 'a.{20}b' }, 'pattern', '/pattern', ''],
     ['patterns that have too many states together', { allOf: [{ type: 'string' }, { pattern: '^.{0,200}$' }, { pattern: '^(?:ab?){0,200}c*$' }, { pattern: '^(?:a{3}b?)*.{1,99}$' }] }, 'pattern', '/allOf/1/pattern', ''],
     ['a content of so many states that a minimum length is too much', { type: 'string', pattern: '^[ab]{0,2000}$', minLength: 1000 }, 'pattern', '/pattern', ''],
-    ['format', { type: 'string', format: 'url' }, 'format', '/format', ''],
-    ['number formats', { type: 'integer', format: 'int32' }, 'format', '/format', ''],
+    ['format', { type: 'string', format: 'regex' }, 'format', '/format', ''],
+    ['excluded patterns of too many states', { type: 'string', not: { pattern: 'a.{20}b' } }, 'not', '/not', ''],
     ['uniqueItems over values without number', { type: 'array', uniqueItems: true }, 'uniqueItems', '/uniqueItems', ''],
     ['uniqueItems in a tuple', { type: 'array', prefixItems: [{ const: 1 }], items: { const: 2 }, uniqueItems: true }, 'uniqueItems', '/uniqueItems', ''],
     ['contains in a tuple', { type: 'array', prefixItems: [{}], contains: { const: 1 } }, 'contains', '/contains', ''],
     ['two contains', { type: 'array', contains: { const: 1 }, allOf: [{ contains: { const: 2 } }] }, 'contains', '/contains', ''],
-    ['contains without a complement', { type: 'array', contains: { type: 'string', pattern: 'a' } }, 'contains', '/contains', '/-'],
-    ['not without a complement', { not: { type: 'string', pattern: 'a' } }, 'not', '/not', ''],
+    ['contains without a complement', { type: 'array', contains: { type: 'string', format: 'date' } }, 'contains', '/contains', '/-'],
+    ['not without a complement', { not: { type: 'string', format: 'date' } }, 'not', '/not', ''],
     ['not of a closed object', { not: { additionalProperties: false } }, 'not', '/not', ''],
     ['not of a composite literal', { type: 'array', not: { const: [1] } }, 'not', '/not', ''],
-    ['if without a complement', { if: { type: 'string', pattern: 'a' }, then: false }, 'if', '/if', ''],
-    ['oneOf whose branches may overlap and have no complement', { oneOf: [{ pattern: 'a' }, { pattern: 'b' }] }, 'oneOf', '/oneOf', ''],
+    ['if without a complement', { if: { type: 'string', format: 'date' }, then: false }, 'if', '/if', ''],
+    ['oneOf whose branches may overlap and have no complement', { oneOf: [{ format: 'date' }, { format: 'time' }] }, 'oneOf', '/oneOf', ''],
     ['a recursive not', { $defs: { n: { properties: { n: { $ref: '#/$defs/n' } } } }, not: { $ref: '#/$defs/n' } }, 'not', '/not', ''],
     ['dependencies that multiply beyond reading', { type: 'object', dependentRequired: Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`m${index}`, ['z']])) }, 'dependentRequired', '/dependentRequired', ''],
     ['a keyword deep inside a value', { type: 'object', properties: { list: { type: 'array', items: { type: 'string', format: 'regex' } } } }, 'format', '/properties/list/items/format', '/list/-'],
@@ -205,10 +212,11 @@ test('the survey names each unsupported keyword once and counts the places that 
   const schema: JsonObject = {
     type: 'object',
     properties: { a: { type: 'string' }, b: { $ref: '#/$defs/date' }, c: { $ref: '#/$defs/date' }, d: { type: 'array', items: { type: 'string', pattern: '(?=x)' } }, e: { properties: { f: { type: 'null' } } } },
-    $defs: { date: { type: 'string', format: 'byte' } },
+    $defs: { date: { type: 'string', format: 'regex' } },
   };
   expect(surveySchema(schema)).toEqual({
     readableCount: 3,
+    nodes: expect.objectContaining({ size: 3 }),
     unsupported: [
       { code: 'mask/unsupported-keyword', keyword: 'format', keywordLocation: '/$defs/date/format', instanceLocation: '/b' },
       { code: 'mask/unsupported-keyword', keyword: 'pattern', keywordLocation: '/properties/d/items/pattern', instanceLocation: '/d/-' },
@@ -222,6 +230,7 @@ describe('a node accepts what the judge accepts', () => {
   const keywords = fc.record({
     type: fc.oneof(fc.constantFrom('string', 'integer', 'number', 'array', 'object', 'null', 'boolean'), fc.uniqueArray(fc.constantFrom('string', 'integer', 'array', 'object', 'null'), { minLength: 1, maxLength: 3 })),
     enum: fc.uniqueArray(scalar, { minLength: 1, maxLength: 3, comparator: jsonEqual }), const: scalar,
+    pattern: fc.constantFrom('a', '^b?$', 'b$'), format: fc.constantFrom('int32', 'double'),
     minLength: fc.nat(2), maxLength: fc.nat(2), minimum: fc.integer({ min: -2, max: 2 }), exclusiveMaximum: fc.constantFrom(-1, 0, 0.5, 2),
     minItems: fc.nat(2), maxItems: fc.nat(2), items: fc.constantFrom<JsonValue>({ type: 'integer' }, false, { type: 'string' }),
     prefixItems: fc.constantFrom<JsonValue[]>([{ type: 'string' }], [{ const: 1 }, {}]),
@@ -231,6 +240,7 @@ describe('a node accepts what the judge accepts', () => {
     multipleOf: fc.constantFrom(2, 0.5, 1, 0.75), minProperties: fc.nat(2), maxProperties: fc.nat(2), dependentRequired: fc.constantFrom<JsonValue>({ a: ['b'] }, { b: ['a'] }),
     propertyNames: fc.constantFrom<JsonValue>({ const: 'a' }, { maxLength: 0 }, { not: { const: 'a' } }), uniqueItems: fc.boolean(), contains: keywords, minContains: fc.nat(2), maxContains: fc.nat(2),
     properties: fc.constantFrom<JsonValue>({ a: { type: 'integer' } }, { a: {}, b: { const: 1 } }), items: fc.constantFrom<JsonValue>({ enum: [1, 2, 'a'] }, { type: 'boolean' }),
+    pattern: fc.constantFrom('a', '^a?b'), format: fc.constantFrom('int64'),
   }, { requiredKeys: [] }));
   /** One or two keywords: of more, one is bound to have no complement. */
   const few = fc.tuple(branch, fc.array(fc.nat(), { minLength: 1, maxLength: 2 })).map(([all, picks]): JsonObject => {
@@ -239,7 +249,7 @@ describe('a node accepts what the judge accepts', () => {
   });
   const combined = fc.oneof<fc.Arbitrary<object>[]>(
     fc.record({ allOf: fc.array(few, { minLength: 1, maxLength: 2 }), anyOf: fc.array(few, { minLength: 1, maxLength: 2 }) }, { requiredKeys: [] }),
-    fc.record({ not: few }), fc.record({ if: few, then: few, else: few }, { requiredKeys: ['if'] }), fc.record({ oneOf: fc.array(few, { minLength: 2, maxLength: 3 }) }),
+    fc.record({ not: few }), fc.record({ not: fc.oneof<fc.Arbitrary<object>[]>(fc.record({ if: few, then: few, else: few }, { requiredKeys: ['if'] }), fc.record({ oneOf: fc.array(few, { minLength: 2, maxLength: 3 }) })) }), fc.record({ if: few, then: few, else: few }, { requiredKeys: ['if'] }), fc.record({ oneOf: fc.array(few, { minLength: 2, maxLength: 3 }) }),
   );
 
   test('random schemas, random values (object values of declared names only)', () => {
@@ -260,7 +270,8 @@ describe('a node accepts what the judge accepts', () => {
   function accepts(node: SchemaNode, instance: JsonValue): boolean {
     switch (node.kind) {
       case 'literals': return node.values.some((literal) => jsonEqual(literal, instance));
-      case 'string': return typeof instance === 'string' && (node.content?.patterns ?? []).every((source) => new RegExp(source, 'u').test(instance)) && [...instance].length >= node.minLength && [...instance].length <= (node.maxLength ?? Infinity);
+      case 'string': return typeof instance === 'string' && (node.content?.patterns ?? []).every((source) => new RegExp(source, 'u').test(instance))
+        && !(node.content?.excluded ?? []).some((source) => new RegExp(source, 'u').test(instance)) && [...instance].length >= node.minLength && [...instance].length <= (node.maxLength ?? Infinity);
       case 'number': {
         if (typeof instance !== 'number' || (node.integer && !Number.isInteger(instance))) return false;
         const { lower, upper, multiplesOf = [], notMultiplesOf = [], excluded = [] } = node;

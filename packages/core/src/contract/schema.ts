@@ -9,7 +9,7 @@ import { arrayIndexOf, childOf, lastTokenOf, parentOf, resolvePointer, ROOT_POIN
 import { err, ok, type Result } from '../result.ts';
 import { itemSchemasAt, literalsOf, memberSchemasOf, objectIn, tupleOf, typesOf, type Conjunct, type Located } from './schema-keywords.ts';
 import type { SchemaNode, UnsupportedKeyword } from './schema-node.ts';
-import { MAX_NODE_COUNT, SchemaReader, type Alternatives } from './schema-reader.ts';
+import { MAX_NODE_COUNT, SchemaReader, type Alternatives, type ReadOptions } from './schema-reader.ts';
 
 /** Bound on the nodes of a whole survey, for the same schemas. Places beyond it count as unsupported. */
 const MAX_SURVEY_NODE_COUNT = 16_384;
@@ -25,13 +25,16 @@ export interface SchemaPlace {
  * Reads `subSchema`, found at `location` inside `rootSchema` (local references resolve in the root). The schema must be one that the judge
  * compiled. Fails with the first {@link UnsupportedKeyword}, whose `instanceLocation` is relative to the value read.
  */
-export function readSchemaNode(rootSchema: JsonObject, subSchema: JsonValue, location: JsonPointer): Result<SchemaNode, UnsupportedKeyword> {
-  return readSchemaPlace(rootSchema, placeOf([[{ schema: subSchema, location, trail: [] }]]));
+export function readSchemaNode(rootSchema: JsonObject, subSchema: JsonValue, location: JsonPointer, options?: ReadOptions): Result<SchemaNode, UnsupportedKeyword> {
+  return readSchemaPlace(rootSchema, placeOf([[{ schema: subSchema, location, trail: [] }]]), options);
 }
 
 /** As {@link readSchemaNode}, for a place found by {@link schemaPlacesIn}. */
-export function readSchemaPlace(rootSchema: JsonObject, place: SchemaPlace): Result<SchemaNode, UnsupportedKeyword> {
-  return new SchemaReader(rootSchema, 'refuse-overlap').read(place.alternatives);
+export function readSchemaPlace(rootSchema: JsonObject, place: SchemaPlace, options?: ReadOptions): Result<SchemaNode, UnsupportedKeyword> {
+  const read = (asked: ReadOptions | undefined): Result<SchemaNode, UnsupportedKeyword> => new SchemaReader(rootSchema, 'refuse-overlap', MAX_NODE_COUNT, asked).read(place.alternatives);
+  const node = read(options);
+  // open names may be what made it too large
+  return node.ok || options?.openNames !== true ? node : read(undefined);
 }
 
 /**
@@ -42,24 +45,17 @@ export function readSchemaPlace(rootSchema: JsonObject, place: SchemaPlace): Res
 export function schemaPlacesIn(rootSchema: JsonObject, document: JsonValue): (pointer: JsonPointer) => Result<SchemaPlace, UnsupportedKeyword> {
   const known = new Map<JsonPointer, Result<SchemaPlace, UnsupportedKeyword>>();
   /** What all members of one container share, by its pointer. */
-  const containers = new Map<JsonPointer, { readonly alternatives: Alternatives; readonly issue: UnsupportedKeyword | undefined; readonly value: JsonValue | undefined }>();
+  const containers = new Map<JsonPointer, { readonly opened: Result<Alternatives, UnsupportedKeyword>; readonly value: JsonValue | undefined }>();
   const find = (pointer: JsonPointer): Result<SchemaPlace, UnsupportedKeyword> => {
     const parent = parentOf(pointer);
-    if (parent === undefined) return ok(placeOf([[{ schema: rootSchema, location: ROOT_POINTER, trail: [] }]]));
-    const above = place(parent);
-    if (!above.ok) return above;
+    if (parent === undefined) return ok(rootPlaceOf(rootSchema));
     let container = containers.get(parent);
     if (container === undefined) {
-      const reader = new SchemaReader(rootSchema, 'allow-overlap');
-      container = { alternatives: reader.expand(above.value.alternatives, parent), issue: reader.issue, value: resolvePointer(document, parent) };
+      const above = place(parent);
+      container = { opened: above.ok ? openPlace(rootSchema, above.value, parent) : above, value: resolvePointer(document, parent) };
       containers.set(parent, container);
     }
-    const { alternatives, issue, value } = container;
-    if (issue !== undefined) return err(issue);
-    const token = lastTokenOf(pointer) as string;
-    const open = alternatives.length === 1 ? alternatives : alternatives.filter((conjuncts) => !isExcluded(conjuncts, value, token));
-    const found = (open.length > 0 ? open : alternatives).map((conjuncts) => conjuncts.flatMap((conjunct) => childrenOf(conjunct, value, token)));
-    return ok(placeOf(found));
+    return container.opened.ok ? ok(placeBelow(container.opened.value, container.value, lastTokenOf(pointer) as string)) : container.opened;
   };
   const place = (pointer: JsonPointer): Result<SchemaPlace, UnsupportedKeyword> => {
     const found = known.get(pointer) ?? find(pointer);
@@ -69,19 +65,39 @@ export function schemaPlacesIn(rootSchema: JsonObject, document: JsonValue): (po
   return place;
 }
 
+/** The three steps of {@link schemaPlacesIn}, for who goes through a document from the root. */
+export function rootPlaceOf(rootSchema: JsonObject): SchemaPlace {
+  return placeOf([[{ schema: rootSchema, location: ROOT_POINTER, trail: [] }]]);
+}
+
+/** What all members of a container at `place` share. */
+export function openPlace(rootSchema: JsonObject, place: SchemaPlace, pointer: JsonPointer): Result<Alternatives, UnsupportedKeyword> {
+  const reader = new SchemaReader(rootSchema, 'allow-overlap');
+  const alternatives = reader.expand(place.alternatives, pointer);
+  return reader.issue === undefined ? ok(alternatives) : err(reader.issue);
+}
+
+/** The place of one member of the opened `container`. */
+export function placeBelow(alternatives: Alternatives, container: JsonValue | undefined, token: string): SchemaPlace {
+  const open = alternatives.length === 1 ? alternatives : alternatives.filter((conjuncts) => !isExcluded(conjuncts, container, token));
+  return placeOf((open.length > 0 ? open : alternatives).map((conjuncts) => conjuncts.flatMap((conjunct) => childrenOf(conjunct, container, token))));
+}
+
 /** What the mask can make of a whole schema, whatever the document: for the certificate of a compiled contract. */
 export interface SchemaSurvey {
   /** Declared places below the root whose values the grammar can spell. */
   readonly readableCount: number;
   /** One entry a keyword location, in schema order; `instanceLocation` is absolute. */
   readonly unsupported: readonly UnsupportedKeyword[];
+  /** What was read, by {@link SchemaPlace.key}. */
+  readonly nodes: ReadonlyMap<string, SchemaNode>;
 }
 
 /** Visits every declared place once. Names that no schema declares (open maps) are not among them. O(places × size of their schemas). */
-export function surveySchema(rootSchema: JsonObject): SchemaSurvey {
+export function surveySchema(rootSchema: JsonObject, options?: ReadOptions): SchemaSurvey {
   const unsupported = new Map<string, UnsupportedKeyword>();
   const visited = new Set<string>();
-  let readableCount = 0;
+  const nodes = new Map<string, SchemaNode>();
   let nodesLeft = MAX_SURVEY_NODE_COUNT;
   const note = (issue: UnsupportedKeyword, pointer: JsonPointer): void => {
     if (unsupported.has(issue.keywordLocation)) return;
@@ -96,10 +112,10 @@ export function surveySchema(rootSchema: JsonObject): SchemaSurvey {
     if (visited.has(locations)) return;
     visited.add(locations);
     if (pointer !== ROOT_POINTER) {
-      const reader = new SchemaReader(rootSchema, 'refuse-overlap', Math.min(nodesLeft, MAX_NODE_COUNT));
+      const reader = new SchemaReader(rootSchema, 'refuse-overlap', Math.min(nodesLeft, MAX_NODE_COUNT), options);
       const node = reader.read(place.alternatives);
       nodesLeft -= reader.nodeCount;
-      if (node.ok) readableCount += 1;
+      if (node.ok) nodes.set(place.key, node.value);
       else note(node.error, pointer);
     }
     const reader = new SchemaReader(rootSchema, 'allow-overlap');
@@ -118,9 +134,9 @@ export function surveySchema(rootSchema: JsonObject): SchemaSurvey {
       visit(items, childOf(pointer, index < prefixLength ? String(index) : '-'));
     }
   };
-  visit(placeOf([[{ schema: rootSchema, location: ROOT_POINTER, trail: [] }]]), ROOT_POINTER);
+  visit(rootPlaceOf(rootSchema), ROOT_POINTER);
   for (const { place, pointer } of queue) survey(place, pointer);
-  return { readableCount, unsupported: [...unsupported.values()] };
+  return { readableCount: nodes.size, unsupported: [...unsupported.values()], nodes };
 }
 
 /** Alternatives that ask the same are one: branches often differ in `required` alone. */

@@ -11,6 +11,8 @@ type Shape = 'none' | 'one' | 'one-in-place' | 'list' | 'list-in-place' | 'map' 
 
 const SHARED_KEYWORDS: Readonly<Record<string, Shape>> = {
   $id: 'none', $schema: 'none', $ref: 'none', $comment: 'none',
+  // of OpenAPI 3.0; the judge honours it
+  nullable: 'none',
   title: 'none', description: 'none', default: 'none', examples: 'none', readOnly: 'none', writeOnly: 'none', deprecated: 'none',
   contentMediaType: 'none', contentEncoding: 'none',
   type: 'none', enum: 'none', const: 'none', multipleOf: 'none', maximum: 'none', exclusiveMaximum: 'none', minimum: 'none', exclusiveMinimum: 'none',
@@ -41,7 +43,11 @@ export interface ChildSchema extends SubSchema {
   readonly inPlace: boolean;
 }
 
-/** Whether the dialect, or the judge beyond it, knows the word. */
+/** The words that the dialect, or the judge beyond it, knows. */
+export function knownKeywords(dialect: SchemaDialect): ReadonlySet<string> {
+  return new Set(KEYWORDS[dialect].keys());
+}
+
 export function isKnownKeyword(dialect: SchemaDialect, keyword: string): boolean {
   return KEYWORDS[dialect].has(keyword);
 }

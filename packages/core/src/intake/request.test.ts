@@ -21,6 +21,7 @@ describe('a whole record', () => {
     const contract = {
       allowedOperations: ['add'], operationBudget: 3, attemptBudget: 1, immutablePaths: ['/host'],
       crossField: [{ kind: 'lte', a: '/a', b: '/b' }], gates: [{ kind: 'reference_exists', pointer: '/host', in: 'hosts' }],
+      unknownKeywords: 'annotate',
     };
     const read = readRepairRequest({
       ...RECORD, request: [{ role: 'system', content: 's' }, { role: 'user', content: 'u' }], tools: ['ping', { name: 'pong', description: '', parameters: {} }],

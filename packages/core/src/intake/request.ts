@@ -100,13 +100,13 @@ function readCall(value: JsonValue, at: JsonPointer): Result<FailedCall, IntakeI
 function readContract(value: JsonValue, at: JsonPointer, tool: ToolDefinition): Result<ContractDocument, IntakeIssue> {
   const contract = readFields(value, at, {
     allowedOperations: '?array', operationBudget: '?number', attemptBudget: '?number',
-    immutablePaths: '?array', crossField: '?array', gates: '?array',
+    immutablePaths: '?array', crossField: '?array', gates: '?array', unknownKeywords: '?string',
   });
   if (!contract.ok) return contract;
   const {
     allowedOperations = OPERATION_KINDS, operationBudget = DEFAULT_OPERATION_BUDGET, attemptBudget = DEFAULT_ATTEMPT_BUDGET,
-    immutablePaths = [], crossField = [], gates = [],
+    immutablePaths = [], crossField = [], gates = [], unknownKeywords,
   } = contract.value;
-  // What the lists hold is not read here: `loadContract` takes any document and refuses what it cannot honour, with its own codes.
-  return ok({ tool, allowedOperations, operationBudget, attemptBudget, immutablePaths, crossField, gates } as unknown as ContractDocument);
+  // What the fields hold is not read here: `loadContract` takes any document and refuses what it cannot honour, with its own codes.
+  return ok({ tool, allowedOperations, operationBudget, attemptBudget, immutablePaths, crossField, gates, ...(unknownKeywords === undefined ? {} : { unknownKeywords }) } as unknown as ContractDocument);
 }

@@ -5,6 +5,7 @@
 import { digestOfText, type Digest } from '../json/digest.ts';
 import { hasLoneSurrogate, isJsonObject, jsonTypeOf, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Patch } from '../patch/operation.ts';
+import type { MaskTrail } from '../repair/proposer.ts';
 import type { Violation } from '../validate/violation.ts';
 
 /** Version of the fields below; it stands in the genesis digest, so ledgers of different versions cannot be joined. */
@@ -62,6 +63,8 @@ export interface AttemptEntry {
   readonly report: readonly Violation[];
   readonly tokens: TokenCounts;
   readonly maskDigest: string | null;
+  /** Absent where the proposer decodes under no mask. */
+  readonly maskTrail?: MaskTrail;
 }
 
 /** The policy declined: no patch was emitted, so this is not an attempt. */
@@ -72,6 +75,7 @@ export interface AbstentionEntry {
   readonly verdict: string;
   readonly tokens: TokenCounts;
   readonly maskDigest: string | null;
+  readonly maskTrail?: MaskTrail;
 }
 
 export interface ClosedEntry {
@@ -105,12 +109,14 @@ export interface ResourcesEntry {
   readonly decodeMs: number;
   readonly maskMs: number;
   readonly confidence: number | null;
+  /** One element a proposal, in order, null where it gave none; absent where none gave any. */
+  readonly signals?: readonly (JsonObject | null)[];
 }
 
 export type LedgerEntry = OpenedEntry | AttemptEntry | AbstentionEntry | ClosedEntry | ResourcesEntry;
 
 type FieldType = 'string' | 'number' | 'boolean' | 'array' | 'object';
-type FieldTable<Entry> = { readonly [Name in keyof Entry]-?: FieldType | `${FieldType}|null` };
+type FieldTable<Entry> = { readonly [Name in keyof Entry]-?: FieldType | `${FieldType}|null` | (undefined extends Entry[Name] ? `${FieldType}|absent` : never) };
 
 /** The fields of every entry and their JSON types, fixed before anything is recorded: a reader refuses every other shape. */
 export const ENTRY_FIELDS: { readonly [Kind in LedgerEntry['kind']]: FieldTable<Extract<LedgerEntry, { readonly kind: Kind }>> } = {
@@ -120,15 +126,15 @@ export const ENTRY_FIELDS: { readonly [Kind in LedgerEntry['kind']]: FieldTable<
   },
   attempt: {
     kind: 'string', caseId: 'string', number: 'number', proposal: 'object', isComplete: 'boolean', patch: 'array|null', verdict: 'string',
-    report: 'array', tokens: 'object', maskDigest: 'string|null',
+    report: 'array', tokens: 'object', maskDigest: 'string|null', maskTrail: 'object|absent',
   },
-  abstention: { kind: 'string', caseId: 'string', proposal: 'object', verdict: 'string', tokens: 'object', maskDigest: 'string|null' },
+  abstention: { kind: 'string', caseId: 'string', proposal: 'object', verdict: 'string', tokens: 'object', maskDigest: 'string|null', maskTrail: 'object|absent' },
   closed: {
     kind: 'string', caseId: 'string', status: 'string', reason: 'string|null', params: 'object', patch: 'array|null', argumentsDigest: 'string|null',
     attempts: 'number', retries: 'number', operations: 'number', attemptsLeft: 'number', operationsLeft: 'number', validatorCalls: 'number',
     collateralOp: 'number', collateralPtr: 'number',
   },
-  resources: { kind: 'string', caseId: 'string', prefillMs: 'number', decodeMs: 'number', maskMs: 'number', confidence: 'number|null' },
+  resources: { kind: 'string', caseId: 'string', prefillMs: 'number', decodeMs: 'number', maskMs: 'number', confidence: 'number|null', signals: 'array|absent' },
 };
 
 /** The first fault of a value that should be an entry: a field that is unknown, missing or of another type. Undefined where there is none. */
@@ -141,7 +147,7 @@ export function entryFault(value: JsonValue | undefined): string | undefined {
   if (stranger !== undefined) return `${stranger}: unknown field`;
   const fault = Object.entries(fields).find(([name, types]) => {
     const member = memberOf(value, name);
-    return member === undefined || !types.split('|').includes(jsonTypeOf(member));
+    return !types.split('|').includes(member === undefined ? 'absent' : jsonTypeOf(member));
   });
   return fault === undefined ? undefined : `${fault[0]}: not ${fault[1]}`;
 }

@@ -41,6 +41,18 @@ describe('a frozen trace', () => {
     expect(frozen.closed).toMatchObject({ status: 'repaired', collateralOp: 0, collateralPtr: 1 });
   });
 
+  test('holds mask digest and trail of every attempt, cut ones too, and what was measured beside them outside its digest', async () => {
+    const maskTrail = { ids: [4, 7, 0], closedCount: 2 };
+    const cut = { ...textProposal('[{"op'), kind: 'incomplete' as const, code: 'generate/token-budget', maskDigest: 'cut', maskTrail };
+    const run = (mass: number) => repairCall(requestOf(), scripted(cut, { ...textProposal(GOOD), maskTrail, signals: { mass } }));
+    const [{ frozen }, other] = [await run(0.25), await run(0.75)];
+    expect(frozen.proposals).toMatchObject([{ isComplete: false, maskDigest: 'cut', maskTrail }, { isComplete: true, maskDigest: 'mask', maskTrail }]);
+    expect(frozen.resources?.signals).toEqual([null, { mass: 0.25 }]);
+    expect(other.frozen.digest).toBe(frozen.digest);
+    expect(await replayTrace(frozen, contractOf())).toEqual({ ok: true, value: 4 });
+    expect((await frozenOf(GOOD)).resources).not.toHaveProperty('signals');
+  });
+
   test('is deep-frozen and does not share memory with the entries it was made of', async () => {
     const { entries } = await frozenOf(GOOD);
     const copy = structuredClone(entries) as LedgerEntry[];

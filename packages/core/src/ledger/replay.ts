@@ -65,9 +65,10 @@ function textOf(entry: LedgerEntry | null): string {
 
 function proposalOf(entry: AttemptEntry | AbstentionEntry): Proposal {
   const text = entry.proposal.text ?? '';
-  const cost = costOf(entry.tokens);
-  if (entry.kind === 'attempt' && !entry.isComplete) return { kind: 'incomplete', text, code: entry.verdict, cost };
-  return { kind: 'text', text, confidence: undefined, cost, maskDigest: entry.maskDigest ?? undefined };
+  const { maskTrail } = entry;
+  const given = { text, cost: costOf(entry.tokens), maskDigest: entry.maskDigest ?? undefined, ...(maskTrail === undefined ? {} : { maskTrail }) };
+  if (entry.kind === 'attempt' && !entry.isComplete) return { kind: 'incomplete', code: entry.verdict, ...given };
+  return { kind: 'text', confidence: undefined, ...given };
 }
 
 function costOf(tokens: TokenCounts): ProposalCost {

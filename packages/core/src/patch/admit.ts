@@ -7,7 +7,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../j
 import { arrayIndexOf, FORBIDDEN_TOKENS, isPrefix, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
 import type { Contract } from '../contract/contract.ts';
-import { prohibits, schemaAt, type SitesAt } from '../contract/schema-at.ts';
+import { prohibits, schemaAt } from '../contract/schema-at.ts';
 import { lockBrokenBy } from './locked.ts';
 import type { Operation, PatchAdmissionCode, PatchFault } from './operation.ts';
 
@@ -42,34 +42,17 @@ export const BUGCASE_PATCH_CODES: Readonly<Record<PatchFault['code'], string | n
   'patch/schema-prohibited': null,
 };
 
-/**
- * Admits one operation on `document`, which is not changed. `index` is only carried into the issue. O(path × schema), unless the caller has
- * `sitesAt` of the document at hand.
- */
+/** Admits one operation on `document`, which is not changed. `index` is only carried into the issue. O(path × schema). */
 export function admitOperation(
-  contract: Contract, document: JsonValue, operation: Operation, operationsLeft: number, index: number = 0, sitesAt?: SitesAt,
+  contract: Contract, document: JsonValue, operation: Operation, operationsLeft: number, index: number = 0,
 ): Result<void, PatchFault> {
   const refusal = checkTokens(operation)
     ?? checkApplicable(document, operation)
     ?? checkLocked(contract, document, operation)
     ?? (operationsLeft < 1 ? { code: 'patch/operation-budget', pointer: operation.path } : undefined)
     ?? (contract.document.allowedOperations.includes(operation.op) ? undefined : { code: 'patch/operation-not-allowed', pointer: operation.path })
-    ?? checkSchema(contract, document, operation, sitesAt);
+    ?? checkSchema(contract, document, operation);
   return refusal === undefined ? ok(undefined) : err({ ...refusal, index });
-}
-
-/**
- * The two halves of a `move` or `copy`, for listing all of them without asking for every pair: whether `from` may be its source, and
- * whether `path` may receive a value in `base`. What remains is their relation: `patch/no-effect` and `patch/move-into-child`.
- */
-export function admitsSource(contract: Contract, document: JsonValue, kind: 'move' | 'copy', from: JsonPointer): boolean {
-  return from !== '' && !hasForbiddenToken(from) && resolvePointer(document, from) !== undefined
-    && (kind === 'copy' || lockBrokenBy(contract.immutablePaths, document, 'remove', from) === undefined);
-}
-
-export function admitsTarget(contract: Contract, base: JsonValue, path: JsonPointer, sitesAt: SitesAt): boolean {
-  return path !== '' && !hasForbiddenToken(path) && checkInsertable(base, path) === undefined
-    && lockBrokenBy(contract.immutablePaths, base, 'insert', path) === undefined && !prohibits(sitesAt(path));
 }
 
 interface Refusal {
@@ -148,11 +131,10 @@ function asRefusal(lock: JsonPointer | undefined): Refusal | undefined {
   return lock === undefined ? undefined : { code: 'patch/locked-path', pointer: lock };
 }
 
-function checkSchema(contract: Contract, document: JsonValue, operation: Operation, sitesAt: SitesAt | undefined): Refusal | undefined {
+function checkSchema(contract: Contract, document: JsonValue, operation: Operation): Refusal | undefined {
   if (operation.op === 'remove') return undefined;
-  const isMove = operation.op === 'move';
-  const sites = sitesAt !== undefined && !isMove ? sitesAt(operation.path) : schemaAt(contract, isMove ? withoutValue(document, operation.from) : document, operation.path);
-  return prohibits(sites) ? { code: 'patch/schema-prohibited', pointer: operation.path } : undefined;
+  const base = operation.op === 'move' ? withoutValue(document, operation.from) : document;
+  return prohibits(schemaAt(contract, base, operation.path)) ? { code: 'patch/schema-prohibited', pointer: operation.path } : undefined;
 }
 
 /** The document a move inserts into (RFC 6902 §4.4: the removal comes first). `from` resolves and is not the root. Only containers on the way are copied. */

@@ -12,20 +12,28 @@ export type WriteKind = 'insert' | 'remove' | 'replace';
 export function lockBrokenBy(
   locked: readonly JsonPointer[], document: JsonValue, kind: WriteKind, path: JsonPointer,
 ): JsonPointer | undefined {
-  return locked.find((lock) => breaks(lock, document, kind, path));
-}
-
-function breaks(lock: JsonPointer, document: JsonValue, kind: WriteKind, path: JsonPointer): boolean {
-  const lockTokens = tokensOf(lock);
-  const pathTokens = tokensOf(path);
+  if (locked.length === 0) return undefined;
   const parent = parentOf(path);
   const container = parent === undefined ? undefined : resolvePointer(document, parent);
+  return lockBrokenIn(locked, isJsonArray(container) ? container.length : undefined, kind, path);
+}
+
+/** As {@link lockBrokenBy}, where the container is known: the length of the array that holds `path`, undefined in an object. */
+export function lockBrokenIn(
+  locked: readonly JsonPointer[], arrayLength: number | undefined, kind: WriteKind, path: JsonPointer,
+): JsonPointer | undefined {
+  return locked.find((lock) => breaks(lock, arrayLength, kind, path));
+}
+
+function breaks(lock: JsonPointer, arrayLength: number | undefined, kind: WriteKind, path: JsonPointer): boolean {
+  const lockTokens = tokensOf(lock);
+  const pathTokens = tokensOf(path);
   const depth = pathTokens.length - 1;
   const onTheWay = lockTokens.length > depth && pathTokens.slice(0, depth).every((token, index) => token === lockTokens[index]);
 
-  if (isJsonArray(container) && onTheWay) {
-    const lockIndex = elementIndex(lockTokens[depth], container.length);
-    const pathIndex = elementIndex(pathTokens[depth], container.length);
+  if (arrayLength !== undefined && onTheWay) {
+    const lockIndex = elementIndex(lockTokens[depth], arrayLength);
+    const pathIndex = elementIndex(pathTokens[depth], arrayLength);
     if (lockIndex === undefined || pathIndex === undefined) return false;
     return kind === 'replace' ? pathIndex === lockIndex : pathIndex <= lockIndex;
   }

@@ -48,6 +48,8 @@ export interface Progress {
   readonly validatorCalls: number;
   readonly cost: ProposalCost;
   readonly confidence: number | undefined;
+  /** One element a proposal. */
+  readonly signals: readonly (JsonObject | null)[];
 }
 
 export const NO_COST: ProposalCost = { promptTokenCount: 0, generatedTokenCount: 0, forcedTokenCount: 0, prefillMs: 0, decodeMs: 0, maskMs: 0 };
@@ -70,16 +72,18 @@ export function tokenCounts(cost: ProposalCost): TokenCounts {
 export function attemptEntry(
   caseId: string, number: number, proposal: Proposal, patch: Patch | undefined, verdict: string, report: readonly Violation[],
 ): AttemptEntry {
-  const isComplete = proposal.kind === 'text';
   return {
-    kind: 'attempt', caseId, number, proposal: recordText(proposal.text), isComplete, patch: patch ?? null, verdict, report,
-    tokens: tokenCounts(proposal.cost), maskDigest: isComplete ? (proposal.maskDigest ?? null) : null,
+    kind: 'attempt', caseId, number, proposal: recordText(proposal.text), isComplete: proposal.kind === 'text', patch: patch ?? null, verdict, report,
+    ...recordMask(proposal),
   };
 }
 
 export function abstentionEntry(caseId: string, proposal: Extract<Proposal, { readonly kind: 'text' }>, verdict: string): AbstentionEntry {
-  const { text, cost, maskDigest = null } = proposal;
-  return { kind: 'abstention', caseId, proposal: recordText(text), verdict, tokens: tokenCounts(cost), maskDigest };
+  return { kind: 'abstention', caseId, proposal: recordText(proposal.text), verdict, ...recordMask(proposal) };
+}
+
+function recordMask({ cost, maskDigest, maskTrail }: Proposal): Pick<AttemptEntry, 'tokens' | 'maskDigest' | 'maskTrail'> {
+  return { tokens: tokenCounts(cost), maskDigest: maskDigest ?? null, ...(maskTrail === undefined ? {} : { maskTrail }) };
 }
 
 /** Seals the trace and makes the outcome. */
@@ -87,12 +91,12 @@ export function close(of: Case, progress: Progress, ending: Ending): RepairOutco
   const { request, contract, report } = of;
   const closed = closedEntry(request.id, contract, progress, ending);
   const { prefillMs, decodeMs, maskMs } = progress.cost;
-  const { confidence } = progress;
+  const { confidence, signals } = progress;
   const frozen = freeze([
     openedEntry(of),
     ...progress.entries,
     closed,
-    { kind: 'resources', caseId: request.id, prefillMs, decodeMs, maskMs, confidence: confidence ?? null },
+    { kind: 'resources', caseId: request.id, prefillMs, decodeMs, maskMs, confidence: confidence ?? null, ...(signals.some((each) => each !== null) ? { signals } : {}) },
   ]);
   const base = {
     id: request.id, name: request.call.name, reports: report, history: progress.history, attempts: closed.attempts, operations: closed.operations,

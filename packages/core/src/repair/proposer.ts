@@ -27,10 +27,26 @@ export interface ProposalCost {
   readonly maskMs: number;
 }
 
+/** With the mask of its contract and state, all that a third party needs to compute an attempt's `maskDigest` anew. */
+export interface MaskTrail {
+  /** Token ids in the order they were written, stop token and those that were taken back included. */
+  readonly ids: readonly number[];
+  /** Of these, how many were written under the provenance-closed mask; null where no such mask ran beside the contract's own. */
+  readonly closedCount: number | null;
+}
+
+interface ProposalBase {
+  readonly text: string;
+  readonly cost: ProposalCost;
+  readonly maskTrail?: MaskTrail;
+  /** What the proposer measured beside its answer, for whoever decides on its release. Figures of a device: outside the digest of the trace. */
+  readonly signals?: JsonObject;
+}
+
 export type Proposal =
-  | { readonly kind: 'text'; readonly text: string; readonly confidence: number | undefined; readonly cost: ProposalCost; readonly maskDigest: string | undefined }
+  | (ProposalBase & { readonly kind: 'text'; readonly confidence: number | undefined; readonly maskDigest: string | undefined })
   /** Generation stopped before a complete output. Costs an attempt like any refused patch. */
-  | { readonly kind: 'incomplete'; readonly text: string; readonly code: string; readonly cost: ProposalCost };
+  | (ProposalBase & { readonly kind: 'incomplete'; readonly code: string; readonly maskDigest?: string | undefined });
 
 /** The world failed (device, memory, abort): ends the repair, the original call untouched. `code` is `engine/…` or `mask/…`. */
 export interface ProposerFailure {

@@ -222,6 +222,8 @@ describe('what the host hands in', () => {
     ['nothing', undefined],
     ['a text that is a number', { kind: 'text', text: 7, confidence: 0.5, cost: COST, maskDigest: undefined }],
     ['a confidence that is NaN', { kind: 'text', text: GOOD, confidence: Number.NaN, cost: COST, maskDigest: undefined }],
+    ['signals that are no JSON', { kind: 'text', text: GOOD, confidence: 0.5, cost: COST, maskDigest: undefined, signals: { mass: Number.NaN } }],
+    ['a mask trail that is no JSON', { kind: 'text', text: GOOD, confidence: 0.5, cost: COST, maskDigest: undefined, maskTrail: new Map() }],
     ['a cost that is NaN', { kind: 'text', text: GOOD, confidence: 0.5, cost: { ...COST, decodeMs: Number.NaN }, maskDigest: undefined }],
   ])('a proposer that gives back %s is a failure', async (_, value) => {
     const proposer = { identity: {}, propose: () => Promise.resolve({ ok: true, value }) } as unknown as Proposer;

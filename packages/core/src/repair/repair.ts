@@ -35,7 +35,7 @@ export const ACCEPTED = 'accepted';
 const NEVER_ABORTED: AbortSignalLike = { aborted: false };
 
 const NO_PROGRESS: Progress = {
-  entries: [], history: [], applied: [], before: undefined, after: undefined, reported: [], validatorCalls: 0, cost: NO_COST, confidence: undefined,
+  entries: [], history: [], applied: [], before: undefined, after: undefined, reported: [], validatorCalls: 0, cost: NO_COST, confidence: undefined, signals: [],
 };
 
 /**
@@ -120,6 +120,7 @@ function answer(contract: Contract, request: RepairRequest, step: OpenStep, prop
     ...step.progress,
     cost: addCosts(step.progress.cost, proposal.cost),
     confidence: proposal.kind === 'text' ? proposal.confidence : undefined,
+    signals: [...step.progress.signals, proposal.signals ?? null],
   };
   const attempt = (patch: Patch | undefined, verdict: string, report: readonly Violation[]): Pick<Progress, 'entries'> => ({
     entries: [...progress.entries, attemptEntry(request.id, state.history.length + 1, proposal, patch, verdict, report)],
@@ -188,11 +189,12 @@ async function propose(proposer: Proposer, observation: Observation, signal: Abo
   }
 }
 
-/** The types say so already; figures that are not numbers would spoil the ledger row. */
+/** The types say so already; what is no JSON would spoil the ledger row. */
 function isProposal(proposal: Proposal): boolean {
   const costs = Object.keys(NO_COST).map((name) => proposal.cost[name as keyof ProposalCost]);
   const figures = [...costs, proposal.kind === 'text' ? (proposal.confidence ?? 0) : 0];
-  return typeof proposal.text === 'string' && figures.every(Number.isFinite) && (proposal.kind === 'text' || typeof proposal.code === 'string');
+  const isRecordable = readJsonValue([proposal.signals ?? null, (proposal.maskTrail ?? null) as JsonObject | null]).ok;
+  return typeof proposal.text === 'string' && isRecordable && figures.every(Number.isFinite) && (proposal.kind === 'text' || typeof proposal.code === 'string');
 }
 
 function endingOf(judgement: Exclude<Judgement, { readonly kind: 'invalid' }>, status: 'valid' | 'repaired'): Ending {

@@ -1,7 +1,11 @@
 /** Formats as the judge decides them, for literals that stand beside one. */
 import ajvFormats from 'ajv-formats';
+import { formatNames } from 'ajv-formats/dist/formats.js';
 
 type FormatName = Parameters<typeof ajvFormats.default.get>[0];
+
+/** The formats that the judge decides. */
+export const FORMAT_NAMES: ReadonlySet<string> = new Set(formatNames);
 
 /** Whether `text` has the format `name`, which must be one of ajv-formats. */
 export function isOfFormat(name: string, text: string): boolean {

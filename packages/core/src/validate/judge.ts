@@ -27,7 +27,7 @@ const ROOT_KEY = 'contract:schema';
 /** Builds the judge of a schema, or names the first thing in it that cannot be honoured. Compiling costs milliseconds: keep the judge. */
 export function createJudge(schema: JsonObject, dialect: SchemaDialect): Result<Judge, SchemaIssue> {
   const ajv = createJudgingAjv(dialect);
-  const issue = checkAgainstMetaSchema(schema, dialect) ?? checkSchema(schema, dialect, new Set(Object.keys(ajv.formats)));
+  const issue = checkAgainstMetaSchema(schema, dialect) ?? checkSchema(schema, dialect);
   if (issue !== undefined) return err(issue);
 
   const compiled = compile(ajv, schema);

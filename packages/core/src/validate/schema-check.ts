@@ -7,6 +7,7 @@ import { FORBIDDEN_TOKENS, childOf, type JsonPointer } from '../pointer.ts';
 import { isJsonArray, isJsonObject, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { SchemaDialect } from '../contract/contract.ts';
 import { childSchemas, isKnownKeyword, listSubSchemas, referenceTarget, type SubSchema } from '../contract/sub-schemas.ts';
+import { FORMAT_NAMES } from './format.ts';
 import { compilePattern } from './pattern.ts';
 
 export type SchemaIssueCode =
@@ -33,19 +34,17 @@ const UNSUPPORTED: ReadonlySet<string> = new Set([
 interface Whole {
   readonly root: JsonObject;
   readonly dialect: SchemaDialect;
-  readonly formats: ReadonlySet<string>;
   /** Places of all sub-schemas. */
   readonly places: ReadonlySet<JsonPointer>;
   readonly usesUnevaluated: boolean;
 }
 
-/** The first issue of a schema in document order, or `undefined`. `formats` are the names the judge can decide. */
-export function checkSchema(schema: JsonObject, dialect: SchemaDialect, formats: ReadonlySet<string>): SchemaIssue | undefined {
+/** The first issue of a schema in document order, or `undefined`. */
+export function checkSchema(schema: JsonObject, dialect: SchemaDialect): SchemaIssue | undefined {
   const subSchemas = listSubSchemas(schema, dialect);
   const whole: Whole = {
     root: schema,
     dialect,
-    formats,
     places: new Set(subSchemas.map((sub) => sub.pointer)),
     usesUnevaluated: subSchemas.some((sub) => isJsonObject(sub.schema) && Object.hasOwn(sub.schema, 'unevaluatedProperties')),
   };
@@ -83,7 +82,7 @@ function checkKeywords(whole: Whole, schema: JsonObject, pointer: JsonPointer): 
         break;
       }
       case 'format':
-        if (typeof value === 'string' && !whole.formats.has(value)) return refuse('contract/unknown-format', { format: value });
+        if (typeof value === 'string' && !FORMAT_NAMES.has(value)) return refuse('contract/unknown-format', { format: value });
         break;
       case 'required':
         if (isJsonArray(value) && value.some((name) => FORBIDDEN_TOKENS.has(String(name)))) return refuse('contract/forbidden-name', { names: value });

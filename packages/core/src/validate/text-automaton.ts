@@ -28,6 +28,8 @@ export type TextAutomatonIssue = PatternIssue | { readonly code: 'pattern/too-ma
 
 /** A counted repetition up to 4,096 fits. Subset construction of `a.{11}b` has as many states, and twice as many with each count more. */
 export const MAX_TEXT_STATES = 4_352;
+/** A pattern that counts characters has a state for each count at which a place of a text can be reached. */
+const MAX_PAIRED_STATES = 4 * MAX_TEXT_STATES;
 /** Threads stepped while building: a bound on time, about 0.1 s. Formats stay below half of it, most patterns need some hundreds. */
 const MAX_STEPPED_THREADS = 262_144;
 
@@ -43,19 +45,20 @@ const built = new Map<string, Result<TextAutomaton, TextAutomatonIssue>>();
 /** As for compiled patterns: a guard for processes that load contracts without end. */
 const MAX_CACHED_AUTOMATA = 256;
 
-/** The texts that every pattern of `sources` matches somewhere. Kept, so asking again is cheap. */
-export function textAutomaton(sources: readonly string[]): Result<TextAutomaton, TextAutomatonIssue> {
-  const distinct = [...new Set(sources)].sort();
-  const key = JSON.stringify(distinct);
+/** The texts that every pattern of `sources` matches somewhere, and no pattern of `excluded` does anywhere. Kept, so asking again is cheap. */
+export function textAutomaton(sources: readonly string[], excluded: readonly string[] = []): Result<TextAutomaton, TextAutomatonIssue> {
+  const [wanted, unwanted] = [sources, excluded].map((each) => [...new Set(each)].sort()) as [string[], string[]];
+  const key = JSON.stringify([wanted, unwanted]);
   const known = built.get(key);
   if (known !== undefined) return known;
-  const automaton = build(distinct);
+  const automaton = build([...wanted, ...unwanted], wanted.length);
   if (built.size >= MAX_CACHED_AUTOMATA) built.clear();
   built.set(key, automaton);
   return automaton;
 }
 
-function build(sources: readonly string[]): Result<TextAutomaton, TextAutomatonIssue> {
+/** The first `wantedCount` patterns are to match, the others are not. */
+function build(sources: readonly string[], wantedCount: number): Result<TextAutomaton, TextAutomatonIssue> {
   const machines: PatternMachine[] = [];
   for (const source of sources) {
     const pattern = compilePattern(source);
@@ -82,33 +85,85 @@ function build(sources: readonly string[]): Result<TextAutomaton, TextAutomatonI
     const tuple = tuples[state] as number[];
     rows.push(Int32Array.from({ length: symbolCount }, (_, symbol) => {
       const after = tuple.map((part, index) => (components[index] as Component).next(part, symbol));
-      return after.includes(-1) ? -1 : stateOf(after);
+      return after.some((part, index) => part === (index < wantedCount ? -1 : MATCHED)) ? -1 : stateOf(after);
     }));
   }
 
   const stateCount = tuples.length;
-  const isAccepting = Uint8Array.from(tuples, (tuple) => (tuple.every((part, index) => (components[index] as Component).isAccepting(part)) ? 1 : 0));
+  const isAccepting = Uint8Array.from(tuples, (tuple) => Number(tuple.every((part, index) => (components[index] as Component).isAccepting(part) === index < wantedCount)));
   const next = new Int32Array(stateCount * symbolCount);
   for (const [state, row] of rows.entries()) next.set(row, state * symbolCount);
   cutDeadEnds(next, symbolCount, isAccepting);
-  const freeState = tuples.findIndex((tuple) => tuple.every((part) => part === MATCHED));
+  const freeState = tuples.findIndex((tuple) => tuple.every((part, index) => part === (index < wantedCount ? MATCHED : -1)));
   return ok({ stateCount, symbolCount, intervalStarts: alphabet.starts, intervalSymbols: alphabet.symbols, next, isAccepting, freeState });
+}
+
+/**
+ * The texts of `listed` that `other` accepts too; undefined where they need too many states. `listed` has one code point a symbol and few ways on
+ * from a state, so pairs are followed along those, and states from which nothing is accepted are never numbered.
+ */
+export function textsOfBoth(listed: TextAutomaton, other: TextAutomaton): TextAutomaton | undefined {
+  const { symbolCount, stateCount } = listed;
+  const waysOf: number[][] = Array.from({ length: stateCount }, () => []);
+  for (let index = 0; index < listed.next.length; index += 1) if ((listed.next[index] as number) >= 0) (waysOf[Math.floor(index / symbolCount)] as number[]).push(index % symbolCount);
+  const otherSymbols = new Int32Array(symbolCount);
+  let interval = 0;
+  for (const [index, symbol] of listed.intervalSymbols.entries()) {
+    while ((other.intervalStarts[interval + 1] ?? Infinity) <= (listed.intervalStarts[index] as number)) interval += 1;
+    if (symbol >= 0) otherSymbols[symbol] = other.intervalSymbols[interval] as number;
+  }
+
+  /** Pairs in the order in which they are met. */
+  const pairs: number[] = [0];
+  const known = new Map([[0, 0]]);
+  const edges: (readonly [from: number, symbol: number, to: number])[] = [];
+  for (let from = 0; from < pairs.length; from += 1) {
+    if (pairs.length > MAX_PAIRED_STATES) return undefined;
+    const pair = pairs[from] as number;
+    const [left, right] = [Math.floor(pair / other.stateCount), pair % other.stateCount];
+    for (const symbol of waysOf[left] as readonly number[]) {
+      const otherSymbol = otherSymbols[symbol] as number;
+      const after = otherSymbol < 0 ? -1 : other.next[right * other.symbolCount + otherSymbol] as number;
+      if (after < 0) continue;
+      const key = (listed.next[left * symbolCount + symbol] as number) * other.stateCount + after;
+      const to = known.get(key) ?? pairs.push(key) - 1;
+      known.set(key, to);
+      edges.push([from, symbol, to]);
+    }
+  }
+
+  const isAccepting = Uint8Array.from(pairs, (pair) => (listed.isAccepting[Math.floor(pair / other.stateCount)] as number) & (other.isAccepting[pair % other.stateCount] as number));
+  const before: number[][] = pairs.map(() => []);
+  for (const [from, , to] of edges) (before[to] as number[]).push(from);
+  const isLive = liveStates(before, isAccepting);
+  const live = [...pairs.keys()].filter((pair) => pair === 0 || isLive[pair] === 1);
+  const numbers = new Int32Array(pairs.length);
+  for (const [number, pair] of live.entries()) numbers[pair] = number;
+  const next = new Int32Array(live.length * symbolCount).fill(-1);
+  for (const [from, symbol, to] of edges) if (isLive[to] === 1) next[(numbers[from] as number) * symbolCount + symbol] = numbers[to] as number;
+  return { ...listed, stateCount: live.length, next, isAccepting: Uint8Array.from(live, (pair) => isAccepting[pair] as number) };
 }
 
 /** Rewrites to −1 every transition into a state from which no accepting one is reached. */
 function cutDeadEnds(next: Int32Array, symbolCount: number, isAccepting: Uint8Array): void {
   const before: number[][] = Array.from(isAccepting, () => []);
   for (const [index, target] of next.entries()) if (target >= 0) (before[target] as number[]).push(Math.floor(index / symbolCount));
+  const isLive = liveStates(before, isAccepting);
+  for (const [index, target] of next.entries()) if (target >= 0 && isLive[target] === 0) next[index] = -1;
+}
+
+/** 1 for each state from which an accepting one is reached, by the states before each. */
+function liveStates(before: readonly (readonly number[])[], isAccepting: Uint8Array): Uint8Array {
   const isLive = isAccepting.slice();
   const stack = [...isAccepting.keys()].filter((state) => isLive[state] === 1);
   while (stack.length > 0) {
-    for (const state of before[stack.pop() as number] as number[]) {
+    for (const state of before[stack.pop() as number] as readonly number[]) {
       if (isLive[state] === 1) continue;
       isLive[state] = 1;
       stack.push(state);
     }
   }
-  for (const [index, target] of next.entries()) if (target >= 0 && isLive[target] === 0) next[index] = -1;
+  return isLive;
 }
 
 /** Code points by the sets that hold them: equal membership, equal symbol. */
@@ -163,7 +218,7 @@ class Component {
   }
 
   next(state: number, symbol: number): number {
-    if (state === MATCHED) return MATCHED;
+    if (state === MATCHED || state === -1) return state;
     const row = (this.#rows[state] ??= new Int32Array(this.#representatives.length).fill(-2));
     const known = row[symbol] as number;
     if (known !== -2) return known;
@@ -177,7 +232,7 @@ class Component {
   }
 
   isAccepting(state: number): boolean {
-    if (state === MATCHED) return true;
+    if (state === MATCHED || state === -1) return state === MATCHED;
     const { threads, previous } = this.#states[state] as { threads: PatternThreads; previous: number | undefined };
     return this.#machine.step(threads, previous, undefined) === 'matched';
   }

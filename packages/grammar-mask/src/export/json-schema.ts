@@ -2,7 +2,8 @@
  * The patch language as a JSON Schema of the parsed output: an array of operations, or an abstention. It speaks of values, so it leaves
  * their spelling free. Reference: JSON Schema 2020-12.
  */
-import { assertNever, type JsonObject, type JsonPointer, type JsonValue, type NumberBound, type OperationKind, type SchemaNode } from '@contractrl/core';
+import { assertNever, type JsonObject, type JsonPointer, type JsonValue, type OperationKind } from '@contractrl/core';
+import type { NumberBound, SchemaNode } from '@contractrl/core/schema';
 import type { Omissions } from './omission.ts';
 import type { OperationForm, PatchForms } from './patch-forms.ts';
 import type { ValueLimits } from '../grammar/value-grammar.ts';
@@ -42,9 +43,9 @@ function schemaOf(node: SchemaNode, at: JsonPointer, limits: ValueLimits, omissi
   switch (node.kind) {
     case 'literals': return anyOfValues(node.values);
     case 'string': {
-      const { patterns = [], formats = [] } = node.content ?? {};
+      const { patterns = [], formats = [], excluded = [] } = node.content ?? {};
       if (formats.length > 0) omissions.add('string-format', at);
-      const content = [...patterns.map((pattern) => ({ pattern })), ...formats.map((format) => ({ format }))];
+      const content = [...patterns.map((pattern) => ({ pattern })), ...formats.map((format) => ({ format })), ...excluded.map((pattern) => ({ not: { pattern } }))];
       return { type: 'string', minLength: node.minLength, maxLength: node.maxLength ?? Math.max(limits.maxStringLength, node.minLength), ...allOf(content) };
     }
     case 'number': {

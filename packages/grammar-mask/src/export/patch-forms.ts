@@ -3,10 +3,8 @@
  * same schema nodes that `bind` takes. Only the first operation is known exactly; a later one sees a document that depends on it.
  * Reference: RFC 6902 §4; the mask's own walk is `grammar/operation-grammar.ts`.
  */
-import {
-  ABSTAIN_CODES, actionMask, readSchemaPlace, schemaPlacesIn,
-  type Contract, type JsonPointer, type JsonValue, type OperationKind, type RepairState, type SchemaNode,
-} from '@contractrl/core';
+import { ABSTAIN_CODES, type Contract, type JsonPointer, type JsonValue, type OperationKind, type RepairState } from '@contractrl/core';
+import { actionMask, readSchemaPlace, schemaPlacesIn, type SchemaNode } from '@contractrl/core/schema';
 import { createSpelling, type Spelling } from '../grammar/spelling.ts';
 import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_STRING_LENGTH, EMPTY_NODE, ValueGrammar, type ValueLimits } from '../grammar/value-grammar.ts';
 import type { CompileOptions } from '../mask/compile.ts';
@@ -75,14 +73,13 @@ export function readPatchForms(contract: Contract, { candidate, attemptsLeft, op
 
 /** The node of a place that the mask would write, by pointer: equal places share one node. */
 function writableNodes(contract: Contract, document: JsonValue, grammar: ValueGrammar): (pointer: JsonPointer) => SchemaNode | undefined {
-  const { parameters } = contract.document.tool;
-  const placeAt = schemaPlacesIn(parameters, document);
+  const placeAt = schemaPlacesIn(contract.schema, document);
   const known = new Map<string, SchemaNode | undefined>();
   return (pointer) => {
     const place = placeAt(pointer);
     if (!place.ok) return undefined;
     if (!known.has(place.value.key)) {
-      const node = readSchemaPlace(parameters, place.value);
+      const node = readSchemaPlace(contract.schema, place.value);
       known.set(place.value.key, node.ok && grammar.add(node.value) !== EMPTY_NODE ? node.value : undefined);
     }
     return known.get(place.value.key);

@@ -3,7 +3,8 @@
  * says. Everything up to the first operation is regular (made of *tokens*); later operations may write any JSON value, which needs rules that
  * call themselves. Equal rules are one rule. Numbers, patterns and formats are the mask's own automata, written out, so they stay exact.
  */
-import { assertNever, contentAutomaton, type JsonPointer, type JsonValue, type OperationKind, type SchemaNode, type StringNode, type TextContent } from '@contractrl/core';
+import { assertNever, type JsonPointer, type JsonValue, type OperationKind } from '@contractrl/core';
+import { contentAutomaton, type SchemaNode, type StringNode, type TextContent } from '@contractrl/core/schema';
 import { fromUtf8 } from '../bytes.ts';
 import { NumberMachine, type NumberSpec } from '../grammar/decimal.ts';
 import { StringContent } from '../grammar/string-content.ts';

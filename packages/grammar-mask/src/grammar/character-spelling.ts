@@ -4,6 +4,7 @@
  * is constrained never starts a character that has no place in it.
  * References: RFC 3629 §4, RFC 8259 §7.
  */
+import { toUtf8 } from '../bytes.ts';
 import type { Spelling } from './spelling.ts';
 
 /** 0 between two characters, else a partial character; {@link NO_CHARACTER}; a whole code point c as −2 − c. */
@@ -26,6 +27,8 @@ const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map([
 ]);
 /** Least code point that needs so many bytes behind the lead. */
 const LEAST: readonly number[] = [0, 0x80, 0x800, 0x10000];
+const CONTINUATIONS: Uint8Array = Uint8Array.from({ length: 64 }, (_, index) => 0x80 + index);
+const ESCAPES: Uint8Array = toUtf8('\\"0123456789abcdefnrtu');
 
 /** Whether some code point from `first` to `last` has a place. */
 export type Admits = (first: number, last: number) => boolean;
@@ -64,17 +67,23 @@ export class CharacterSpelling {
   }
 
   /**
-   * The code points that a partial character can become, where any bytes that are still to come may come: then it is told from others by these
-   * and by {@link CharacterSpelling.bytesToCome} alone. Undefined where only some bytes may.
+   * A partial character that the same bytes complete, to code points of the same symbol: one for all of a kind, which `known` keeps. `symbolOf`
+   * answers −1 where the code points of a range are not all of one symbol.
    */
-  range(partial: CharacterStep): readonly [number, number] | undefined {
-    if (partial >= LOW) return lowRange(partial);
-    return partial >= AFTER_BACKSLASH || partial >> 2 === 0 ? undefined : rangeOf(partial >> 2, partial & 3);
+  alike(partial: CharacterStep, symbolOf: (first: number, last: number) => number, known: Map<number, CharacterStep>): CharacterStep {
+    // some bytes alone may follow the first one of UTF-8, a backslash and `u`
+    if (partial < LOW && (partial >= AFTER_BACKSLASH || partial >> 2 === 0)) return partial;
+    const symbol = symbolOf(...(partial >= LOW ? lowRange(partial) : rangeOf(partial >> 2, partial & 3)));
+    if (symbol < 0) return partial;
+    const key = symbol << 4 | (partial >= LOW ? 4 + ((partial >> 20) & 0xf) : partial & 3);
+    const first = known.get(key) ?? partial;
+    known.set(key, first);
+    return first;
   }
 
-  /** A small number that is the same for partial characters which the same bytes complete. */
-  bytesToCome(partial: CharacterStep): number {
-    return partial >= LOW ? 4 + ((partial >> 20) & 0xf) : partial & 3;
+  /** Bytes among which are all that can follow inside a character. */
+  bytesAfter(partial: CharacterStep): Uint8Array {
+    return partial >= AFTER_BACKSLASH ? ESCAPES : CONTINUATIONS;
   }
 
   /** Whether a partial character can become one that has a place. */

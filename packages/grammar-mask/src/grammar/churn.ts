@@ -3,7 +3,7 @@
  * was written is not taken away again, what was removed is not put back. Such patches only spend the budget; a shorter one says the same.
  * Places are kept as reference tokens of the live document and follow their elements when an array shifts.
  */
-import { isJsonArray, isJsonObject, jsonEqual, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer, type JsonValue, type Operation, type OperationKind } from '@contractrl/core';
+import { applyAdmitted, isJsonArray, isJsonObject, jsonEqual, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer, type JsonValue, type Operation, type OperationKind } from '@contractrl/core';
 
 type Place = readonly string[];
 
@@ -37,7 +37,7 @@ export function isChurn(history: OutputHistory, document: JsonValue, operation: 
     case 'move': {
       const from = tokensOf(operation.from);
       if (history.written.some((written) => isWithin(written, from) && written.length === from.length)) return true;
-      const { kept, base } = taken(history, document, from);
+      const { kept, base } = taken(history, document, operation.from);
       return isRefill(kept, base, operation.path) || isOverwrite(kept, base, operation.path)
         || [...history.documents, document].some((seen) => isRearrangedTo(seen, document, operation.from, operation.path));
     }
@@ -52,7 +52,7 @@ export function historyAfter(history: OutputHistory, document: JsonValue, operat
     case 'replace':
       return { ...afterOverwrite(history, place), written: [...history.written, place], documents };
     case 'remove': {
-      const { kept } = taken(history, document, place);
+      const { kept } = taken(history, document, operation.path);
       return { written: kept.written, removed: [...kept.removed, place], documents };
     }
     case 'add':
@@ -60,7 +60,7 @@ export function historyAfter(history: OutputHistory, document: JsonValue, operat
       return { ...put(history, document, operation.path, []), documents };
     case 'move': {
       const from = tokensOf(operation.from);
-      const { kept, base } = taken(history, document, from);
+      const { kept, base } = taken(history, document, operation.from);
       const carried = (places: readonly Place[]): readonly Place[] => places.filter((one) => one.length > from.length && isWithin(from, one)).map((one) => one.slice(from.length));
       const after = put(kept, base, operation.path, carried(history.written));
       const target = placeIn(base, operation.path);
@@ -104,21 +104,7 @@ function holdsAlready(document: JsonValue, from: JsonPointer, path: JsonPointer)
 /** Whether moving an element inside its own array leads to `seen`; any other move changes which members there are. */
 function isRearrangedTo(seen: JsonValue, document: JsonValue, from: JsonPointer, path: JsonPointer): boolean {
   const parent = parentOf(from) as JsonPointer;
-  const items = resolvePointer(document, parent);
-  if (!isJsonArray(items) || parent !== parentOf(path)) return false;
-  const index = Number(lastTokenOf(from));
-  const rest = items.toSpliced(index, 1);
-  const target = Number(tokensOf(path).at(-1) === '-' ? rest.length : lastTokenOf(path));
-  return jsonEqual(seen, replaced(document, tokensOf(parent), rest.toSpliced(target, 0, items[index] as JsonValue)));
-}
-
-/** `document` with `value` at `place`; only the containers on the way are copied. */
-function replaced(document: JsonValue, place: Place, value: JsonValue): JsonValue {
-  const [token, ...rest] = place;
-  if (token === undefined) return value;
-  if (isJsonArray(document)) return document.with(Number(token), replaced(document[Number(token)] as JsonValue, rest, value));
-  const members = document as Readonly<Record<string, JsonValue>>;
-  return { ...members, [token]: replaced(members[token] as JsonValue, rest, value) };
+  return parent === parentOf(path) && isJsonArray(resolvePointer(document, parent)) && jsonEqual(seen, applyAdmitted(document, { op: 'move', from, path }));
 }
 
 interface Taken {
@@ -127,23 +113,16 @@ interface Taken {
   readonly base: JsonValue;
 }
 
-/** Takes the value at `from` out: places in it are dropped, later elements of its array move up. */
-function taken(history: OutputHistory, document: JsonValue, from: Place): Taken {
-  const parentPlace = from.slice(0, -1);
-  const token = from.at(-1) as string;
-  const parent = parentPlace.reduce<JsonValue>((value, name) => (value as Readonly<Record<string, JsonValue>>)[name] as JsonValue, document);
+/** Takes the value at `path` out: places in it are dropped, later elements of its array move up. */
+function taken(history: OutputHistory, document: JsonValue, path: JsonPointer): Taken {
+  const from = tokensOf(path);
+  const base = applyAdmitted(document, { op: 'remove', path });
   const outside = (places: readonly Place[], keepsOwn: boolean): readonly Place[] => places.filter((one) => !isWithin(from, one) || (keepsOwn && one.length === from.length));
-  if (!isJsonArray(parent)) {
-    const without = Object.fromEntries(Object.entries(parent as Readonly<Record<string, JsonValue>>).filter(([name]) => name !== token));
-    return { kept: { ...history, written: outside(history.written, false), removed: outside(history.removed, false) }, base: replaced(document, parentPlace, without) };
-  }
-  const index = Number(token);
-  const shift = shiftIn(parentPlace, (at) => (at > index ? at - 1 : at));
-  return {
-    // a gap at the index of the element is in front of it, and stays
-    kept: { ...history, written: outside(history.written, false).map(shift), removed: distinct(outside(history.removed, true).map(shift)) },
-    base: replaced(document, parentPlace, parent.toSpliced(index, 1)),
-  };
+  if (!isJsonArray(resolvePointer(document, parentOf(path) as JsonPointer))) return { kept: { ...history, written: outside(history.written, false), removed: outside(history.removed, false) }, base };
+  const index = Number(from.at(-1));
+  const shift = shiftIn(from.slice(0, -1), (at) => (at > index ? at - 1 : at));
+  // a gap at the index of the element is in front of it, and stays
+  return { kept: { ...history, written: outside(history.written, false).map(shift), removed: distinct(outside(history.removed, true).map(shift)) }, base };
 }
 
 /** Puts a written value at `path`; `inside` are the written places below it. */

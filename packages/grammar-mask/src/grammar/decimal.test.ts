@@ -99,7 +99,9 @@ describe('against candidates next to the bounds', () => {
 
   test('every byte after random prefixes is judged alike', () => {
     let pairCount = 0;
+    let roundCount = 0;
     fc.assert(fc.property(spec, fc.array(fc.nat(11), { maxLength: 18 }), (random, choices) => {
+      roundCount += 1;
       const machine = new NumberMachine(random);
       const node = { kind: 'number' as const, ...random };
       let state = machine.start;
@@ -118,6 +120,6 @@ describe('against candidates next to the bounds', () => {
         text += character;
       }
     }), { numRuns: 30 });
-    expect(pairCount).toBeGreaterThan(1000);
+    expect(pairCount).toBeGreaterThan(33 * roundCount);
   }, 60_000);
 });

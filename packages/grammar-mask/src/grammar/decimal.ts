@@ -6,7 +6,7 @@
  * first that is not zero, magnitude at least 1e-6 or zero, no `-0`. A double holds each exactly enough to give it back. A fraction may end
  * in zeros (`multipleOf` and excluded values look at the value alone): a model that has begun `4.` or `4.50` would otherwise be led on to `4.00000000000001`, and the judge sees the value alone.
  */
-import type { NumberNode } from '@contractrl/core';
+import type { NumberNode } from '@contractrl/core/schema';
 
 /** What a number must satisfy, as core reads it from a schema. */
 export type NumberSpec = Omit<NumberNode, 'kind'>;
@@ -61,6 +61,7 @@ export class NumberMachine {
   readonly #maxGap: number;
   readonly #states = new Map<string, number>([['', 0]]);
   readonly #texts: string[] = [''];
+  readonly #complete: boolean[] = [];
   readonly #table: number[] = Array<number>(COLUMN_COUNT).fill(UNKNOWN);
 
   constructor({ integer, lower, upper, multiplesOf = [], notMultiplesOf = [], excluded = [] }: NumberSpec) {
@@ -95,8 +96,10 @@ export class NumberMachine {
 
   /** Whether the prefix is itself a number in range. */
   isComplete(state: number): boolean {
+    const known = this.#complete[state];
+    if (known !== undefined) return known;
     const prefix = readPrefix(this.#texts[state] as string);
-    return prefix !== undefined && this.#isComplete(prefix);
+    return this.#complete[state] = prefix !== undefined && this.#isComplete(prefix);
   }
 
   #compute(text: string, byte: number): number {
@@ -121,6 +124,7 @@ export class NumberMachine {
     if (whole === '0') return !this.#integer && this.#hasFraction(prefix, '');
     for (let more = 0; whole.length + more <= MAX_INTEGER_DIGITS; more += 1) {
       const [low, high] = extended(whole, more);
+      if (this.#isBeyond(prefix.isNegative, low)) return false;
       if (this.#hasMultiple(prefix.isNegative, low * this.#unit, min(high, MAX_INTEGER) * this.#unit, this.#unit)) return true;
       if (!this.#integer && this.#hasBroken(prefix.isNegative, low, high, MAX_SIGNIFICANT_DIGITS - whole.length - more)) return true;
     }
@@ -184,12 +188,19 @@ export class NumberMachine {
     let places = '';
     for (let more = 0; whole.length + more <= MAX_INTEGER_DIGITS; more += 1) {
       const [low, high] = extended(whole, more);
+      if (this.#isBeyond(isNegative, low)) break;
       const place = this.#placeOf(isNegative, low * this.#unit, (this.#integer ? high : high + 1n) * this.#unit);
       // 16 digits: 2^53 is a bound too
       if (place === 'cut' || (whole.length + more === MAX_INTEGER_DIGITS && low <= MAX_INTEGER && high > MAX_INTEGER)) return text;
       places += place === 'inside' && low <= MAX_INTEGER ? '1' : '0';
     }
     return `${sign}${whole.length}:${places}%${(BigInt(whole) * this.#unit) % this.#period}`;
+  }
+
+  /** Whether neither the magnitude `low` nor any larger one is in range. */
+  #isBeyond(isNegative: boolean, low: bigint): boolean {
+    const [, to] = isNegative ? this.#negative : this.#positive;
+    return low > MAX_INTEGER || (to !== undefined && low * this.#unit > to.value);
   }
 
   #placeOf(isNegative: boolean, low: bigint, high: bigint): 'inside' | 'outside' | 'cut' {

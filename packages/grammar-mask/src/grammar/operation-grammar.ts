@@ -1,16 +1,18 @@
 /**
  * The operations admissible on one live document, as a byte automaton: a prefix tree of `{"op":…,"path":…` skeletons whose leaves enter the
- * value automaton. Paths come from core's action mask, values from the sub-schema at the path. When an operation closes, core applies it
- * to a copy, and the grammar of the next operation is built on the result, so that it sees what came before it.
+ * value automaton. Paths come from core's places of the document, values from the sub-schema at the path; the names in a container become a
+ * tree when a path leads there. When an operation closes, core applies it, and the grammar of the next operation goes by the places of the
+ * result, of which all but those on the changed path are known.
  * States: negative ones belong to this document's tree, positive ones to the value automaton that all documents of a contract share.
  */
-import { isJsonArray, parentOf, parsePatch, resolvePointer, type Contract, type JsonPointer, type JsonValue, type OperationKind, type Patch, type TransferTargets } from '@contractrl/core';
+import { applyAdmitted, isJsonArray, OPERATION_KINDS, parentOf, resolvePointer, type Contract, type JsonPointer, type JsonValue, type OperationKind } from '@contractrl/core';
+import { hasPathBelow, livePlacesOf, placesIn, type LivePlace, type PathSet } from '@contractrl/core/schema';
 import { fromUtf8, toUtf8 } from '../bytes.ts';
 import { ByteTrie, NO_NODE } from './byte-trie.ts';
 import { historyAfter } from './churn.ts';
 import { walkOf } from './excluded-value.ts';
-import { documentAfter, isGoal } from './goal.ts';
-import { NO_PAST, OperationOffers, type Ban, type OutputPast, type PatchRules } from './operation-offers.ts';
+import { isGoal, operationIn } from './goal.ts';
+import { NO_PAST, OperationOffers, type Ban, type OutputPast, type PatchRules, type WriteKind } from './operation-offers.ts';
 import type { Spelling } from './spelling.ts';
 import { CLOSED, DEAD, END, type StateId, type ValueAutomaton } from './value-automaton.ts';
 import { ValueGuards, type GuardView } from './value-guards.ts';
@@ -22,8 +24,14 @@ export interface PatchLanguage {
   readonly automaton: ValueAutomaton;
   readonly abstainCodes: readonly string[];
   readonly rules: PatchRules;
-  /** The start states of the values that may be written, by pointer, for one document; {@link DEAD} where the mask can offer none. */
-  valueStatesIn(document: JsonValue): (pointer: JsonPointer) => StateId;
+  /** Whether free values must come from public texts or the candidate. */
+  readonly isClosed: boolean;
+  /** Where the values that may be written at a place start; {@link DEAD} where the mask can offer none. */
+  valueStateAt(place: LivePlace): StateId;
+  /** Whether something below a place may be written or removed, by operation, where no rules bind. */
+  readonly known: Readonly<Record<'add' | 'replace' | 'remove', WeakMap<LivePlace, boolean>>>;
+  /** The last token of a pointer, as it is spelled. */
+  segmentOf(place: LivePlace): Uint8Array;
 }
 
 /** What an operation is read against. */
@@ -31,6 +39,7 @@ export interface Scene {
   readonly contract: Contract;
   readonly document: JsonValue;
   readonly operationsLeft: number;
+  readonly isClosed: boolean;
 }
 
 /** Bytes as the matcher walks them. A grammar of bare values has the same face. */
@@ -57,85 +66,129 @@ export interface ByteGrammar {
 export interface ClosedOperation {
   /** What to take out of the language where the operation missed the goal. */
   readonly ban: Ban;
+  /**
+   * Where the same follows whatever value was written: the most bytes that another operation and the closing bracket need, 0 where there is no
+   * other operation; undefined elsewhere.
+   */
+  readonly again: number | undefined;
   /** Whether `]` may follow. */
   canEnd(): boolean;
   hasNext(): boolean;
   next(): ByteGrammar;
 }
 
+/** Bytes of UTF-8 for each UTF-16 unit. */
+const MAX_UNIT_BYTES = 3;
+
 /** A grammar that no byte leads into; what follows the last operation. */
 const NOTHING_MORE: ClosedOperation = {
   ban: { operations: [], anyValue: false },
+  again: 0,
   canEnd: () => true,
   hasNext: () => false,
   next: () => { throw new RangeError('No operation is left'); },
 };
 
-type Leaf = () => StateId;
+/** A complete string leads on at once; behind a name in a path a quote or a slash is still to come. */
+type Leaf = (() => StateId) | NameEnd;
+
+interface NameEnd {
+  readonly paths: PathSet;
+  readonly place: LivePlace;
+  /** What follows the quote behind a path. */
+  readonly behind: (place: LivePlace) => StateId;
+  quote: StateId | undefined;
+  slash: StateId | undefined;
+}
+
+const QUOTE = 0x22;
+const SLASH = 0x2f;
+/** Before the root's names; every pointer below the root begins with a slash. */
+const OPENINGS: ReadonlyMap<OperationKind, Uint8Array> = new Map(OPERATION_KINDS.map((kind) => [kind, toUtf8(`{"op":"${kind}","${kind === 'move' || kind === 'copy' ? 'from' : 'path'}":"/`)]));
+const VALUE = toUtf8(',"value":');
+const TARGET = toUtf8(',"path":"/');
+const CLOSE_BRACE = toUtf8('}');
+/** Values first: whether there is one is known without asking the judge. */
+const EASIEST_FIRST: readonly OperationKind[] = ['replace', 'add', 'remove', 'move', 'copy'];
 
 export class OperationGrammar implements ByteGrammar {
   readonly start: StateId;
   readonly #language: PatchLanguage;
-  readonly #document: JsonValue;
+  readonly #readRoot: () => LivePlace;
   readonly #operationsLeft: number;
   readonly #past: OutputPast;
   readonly #trie = new ByteTrie();
   readonly #leaves: Leaf[] = [];
   readonly #guards: ValueGuards;
-  readonly #valueStateAt: (pointer: JsonPointer) => StateId;
-  /** Start states of values, by operation and path. */
-  readonly #valueStarts = new Map<string, StateId>();
+  /** Start states of values, by operation and place. */
+  readonly #valueStarts = { add: new Map<LivePlace, StateId>(), replace: new Map<LivePlace, StateId>() };
   readonly #closed = new Map<string, ClosedOperation>();
   /** Under it the tree of operations grows when first asked for: that an operation exists is known for less. */
   readonly #operations: number;
   #hasOperations = false;
   #knownOffers: OperationOffers | undefined;
+  #knownRoot: LivePlace | undefined;
   #isOpen: boolean | undefined;
 
-  /** `place`: the first operation follows `[` and stands beside ABSTAIN; a later one follows a comma that was already read. */
-  constructor(language: PatchLanguage, document: JsonValue, operationsLeft: number, place: 'first' | 'later', past: OutputPast = NO_PAST) {
+  /** `place`: the first operation follows `[` and stands beside ABSTAIN; a later one follows a comma that was already read. `readRoot` is asked when needed. */
+  constructor(language: PatchLanguage, readRoot: () => LivePlace, operationsLeft: number, place: 'first' | 'later', past: OutputPast = NO_PAST) {
     this.#language = language;
-    this.#document = document;
+    this.#readRoot = readRoot;
     this.#operationsLeft = operationsLeft;
     this.#past = past;
-    this.#valueStateAt = language.valueStatesIn(document);
     this.#guards = new ValueGuards(language.automaton, () => stateOf(this.#trie.createNode()));
     const root = this.#trie.createNode();
     this.#operations = place === 'first' ? this.#trie.createNode() : root;
     if (place === 'first') {
-      if (this.isOpen) this.#setLeaf(this.#insert(root, '['), () => stateOf(this.#operations));
-      for (const code of language.abstainCodes) this.#setLeaf(this.#insert(root, `{"abstain":${JSON.stringify(code)}}`), () => CLOSED);
+      if (this.isOpen) this.#insert(root, toUtf8('['), () => stateOf(this.#operations));
+      for (const code of language.abstainCodes) this.#insert(root, toUtf8(`{"abstain":${JSON.stringify(code)}}`), () => CLOSED);
     }
     this.start = stateOf(root);
   }
 
   get scene(): Scene {
-    return { contract: this.#language.contract, document: this.#document, operationsLeft: this.#operationsLeft };
+    const { contract, isClosed } = this.#language;
+    return { contract, document: this.#document, operationsLeft: this.#operationsLeft, isClosed };
   }
 
   /** Whether any operation is offered. */
   get isOpen(): boolean {
-    return this.#isOpen ??= this.#operationsLeft > 0 && this.#offersAny();
+    return this.#isOpen ??= this.#operationsLeft > 0 && EASIEST_FIRST.some((kind) => this.#offers.offers(kind));
   }
 
   next(state: StateId, byte: number): StateId {
     if (this.#guards.has(state)) return this.#guards.next(state, byte);
-    const child = this.#trie.child(this.#nodeAt(state), byte);
+    const node = this.#nodeAt(state);
+    if (byte === QUOTE || byte === SLASH) {
+      const end = this.#leafOf(node) as NameEnd | undefined;
+      if (end !== undefined) return byte === QUOTE ? this.#behindPath(end) : this.#belowName(end);
+    }
+    const child = this.#trie.child(node, byte);
     if (child === NO_NODE) return DEAD;
-    const leaf = this.#trie.leafOf(child);
-    return leaf === undefined ? stateOf(child) : (this.#leaves[leaf] as Leaf)();
+    const leaf = this.#leafOf(child);
+    return typeof leaf === 'function' ? leaf() : stateOf(child);
   }
 
   bytesAt(state: StateId): readonly number[] {
-    return this.#guards.has(state) ? this.#guards.bytesAt(state) : this.#trie.bytesOf(this.#nodeAt(state));
+    if (this.#guards.has(state)) return this.#guards.bytesAt(state);
+    const node = this.#nodeAt(state);
+    const bytes = this.#trie.bytesOf(node);
+    return this.#leafOf(node) === undefined ? bytes : [...bytes, ...[QUOTE, SLASH].filter((byte) => this.next(state, byte) !== DEAD)];
   }
 
   forcedByte(state: StateId): number {
-    return this.#guards.has(state) ? this.#guards.forcedByte(state) : this.#trie.onlyByte(this.#nodeAt(state));
+    const bytes = this.bytesAt(state);
+    return bytes.length === 1 ? bytes[0] as number : -1;
   }
 
   guardAt(state: StateId): GuardView | undefined {
     return this.#guards.viewOf(state);
+  }
+
+  /** Finds out now where values can be exchanged, which most outputs ask, so that their masks need not. */
+  prepare(): void {
+    let state = stateOf(this.#operations);
+    for (const byte of OPENINGS.get('replace') ?? []) if (state !== DEAD) state = this.next(state, byte);
   }
 
   close(operation: Uint8Array): ClosedOperation {
@@ -153,25 +206,25 @@ export class OperationGrammar implements ByteGrammar {
     const { contract, rules } = this.#language;
     const { history, bans } = this.#past;
     const operations = rules.goal ? [...this.#past.operations, text] : [];
-    let document: JsonValue | undefined;
-    const after = (): JsonValue => document ??= documentAfter(contract, this.#document, text, this.#operationsLeft);
+    let root: LivePlace | undefined;
+    const after = (): LivePlace => root ??= livePlacesOf(contract, applyAdmitted(this.#document, operationIn(text)), this.#root);
     let canEnd = rules.goal ? undefined : true;
     let grammar: OperationGrammar | undefined;
     const next = (): OperationGrammar => {
       if (grammar !== undefined) return grammar;
-      const [operation] = operationIn(text);
-      grammar = new OperationGrammar(this.#language, after(), this.#operationsLeft - 1, 'later', {
+      grammar = new OperationGrammar(this.#language, after, this.#operationsLeft - 1, 'later', {
         operations,
-        history: rules.excludeNoOps && operation !== undefined ? historyAfter(history, this.#document, operation) : history,
+        history: rules.excludeNoOps ? historyAfter(history, this.#document, operationIn(text)) : history,
         bans: bans.flatMap(({ operations: [first, ...rest], anyValue }) => (first === text && rest.length > 0 ? [{ operations: rest, anyValue }] : [])),
       });
       return grammar;
     };
-    const isSurelyOpen = !rules.excludeNoOps && !rules.goal && this.#canWriteAgain(text, contract.document.allowedOperations);
+    const again = rules.excludeNoOps || rules.goal ? undefined : this.#bytesAgain(text, contract.document.allowedOperations);
     return {
       ban: { operations, anyValue: this.#operationsLeft > 1 },
-      canEnd: () => canEnd ??= isGoal(contract, after()),
-      hasNext: () => this.#operationsLeft > 1 && (isSurelyOpen || next().isOpen),
+      again,
+      canEnd: () => canEnd ??= isGoal(contract, after().value as JsonValue),
+      hasNext: () => this.#operationsLeft > 1 && (again !== undefined || next().isOpen),
       next,
     };
   }
@@ -180,33 +233,35 @@ export class OperationGrammar implements ByteGrammar {
    * A member just written can be removed, or written anew, by the same right: no need to build the next grammar to know it has one.
    * Elements of arrays are left to the full answer, since locks on later elements forbid removals that an insertion does not need.
    */
-  #canWriteAgain(text: string, allowed: readonly OperationKind[]): boolean {
-    const [, op, path] = /^\{"op":"(add|replace)","path":("(?:[^"\\]|\\.)*")/.exec(text) ?? [];
-    if (op === undefined || path === undefined) return false;
-    const parent = parentOf(JSON.parse(path) as JsonPointer);
-    if (parent === undefined || isJsonArray(resolvePointer(this.#document, parent))) return false;
-    return allowed.includes('remove') || allowed.includes('replace');
+  #bytesAgain(text: string, allowed: readonly OperationKind[]): number | undefined {
+    const { op, path } = operationIn(text);
+    if ((op !== 'add' && op !== 'replace') || isJsonArray(resolvePointer(this.#document, parentOf(path) as JsonPointer))) return undefined;
+    // the same operation as a replacement, and `]`
+    return allowed.includes('remove') || allowed.includes('replace') ? MAX_UNIT_BYTES * text.length + 'replace'.length + 1 : undefined;
+  }
+
+  get #root(): LivePlace {
+    return this.#knownRoot ??= this.#readRoot();
+  }
+
+  get #document(): JsonValue {
+    return this.#root.value as JsonValue;
   }
 
   get #offers(): OperationOffers {
-    const { contract, rules } = this.#language;
-    return this.#knownOffers ??= new OperationOffers(contract, this.#document, this.#operationsLeft, rules, this.#past);
+    const { contract, rules, known } = this.#language;
+    const hasValue = (kind: WriteKind, place: LivePlace): boolean => this.#valueStart(kind, place) !== DEAD;
+    return this.#knownOffers ??= new OperationOffers(contract, this.#root, this.#operationsLeft, rules, this.#past, hasValue, known);
   }
 
-  /** Values first: whether there is one is known without asking the judge. */
-  #offersAny(): boolean {
-    return (['replace', 'add'] as const).some((kind) => this.#offers.valuePaths(kind).some((path) => this.#valueStart(kind, path) !== DEAD))
-      || this.#offers.removals().length > 0
-      || (['move', 'copy'] as const).some((kind) => this.#offers.sources(kind).length > 0);
-  }
-
-  #valueStart(kind: 'add' | 'replace', pointer: JsonPointer): StateId {
-    const key = `${kind}${pointer}`;
-    let start = this.#valueStarts.get(key);
+  #valueStart(kind: WriteKind, place: LivePlace): StateId {
+    if (this.#offers.isPlain) return this.#language.valueStateAt(place);
+    const starts = this.#valueStarts[kind];
+    let start = starts.get(place);
     if (start === undefined) {
-      const walks = this.#offers.excludedValues(kind, pointer).map((value) => walkOf(value, this.#language.spelling));
-      start = this.#guards.enter(this.#valueStateAt(pointer), walks);
-      this.#valueStarts.set(key, start);
+      const walks = this.#offers.excludedValues(kind, place).map((value) => walkOf(value, this.#language.spelling));
+      start = this.#guards.enter(this.#language.valueStateAt(place), walks);
+      starts.set(place, start);
     }
     return start;
   }
@@ -215,61 +270,65 @@ export class OperationGrammar implements ByteGrammar {
     const node = nodeOf(state);
     if (node === this.#operations && !this.#hasOperations) {
       this.#hasOperations = true;
-      if (this.isOpen) this.#addOperations(node);
+      for (const kind of OPERATION_KINDS) {
+        if (this.#offers.offers(kind)) this.#insert(node, OPENINGS.get(kind) as Uint8Array, this.#whenChosen(this.#offers.paths(kind), (place) => this.#behind(kind, place)));
+      }
     }
     return node;
   }
 
-  #addOperations(root: number): void {
-    const offers = this.#offers;
-    for (const kind of ['add', 'replace'] as const) {
-      const paths = offers.valuePaths(kind).filter((pointer) => this.#valueStart(kind, pointer) !== DEAD);
-      this.#addOperation(root, `{"op":"${kind}","path":"`, paths, '","value":', (pointer) => () => this.#valueStart(kind, pointer));
-    }
-    this.#addOperation(root, '{"op":"remove","path":"', offers.removals(), '"}', () => () => END);
-    for (const kind of ['move', 'copy'] as const) {
-      const transfers = new Map(offers.sources(kind).map((transfer) => [transfer.from, transfer]));
-      this.#addOperation(root, `{"op":"${kind}","from":"`, [...transfers.keys()], '","path":"', (from) => this.#targetsOf(kind, transfers.get(from) as TransferTargets));
+  /** What follows the quote behind the path of an operation, or behind the source of a move or copy. */
+  #behind(kind: OperationKind, place: LivePlace): StateId {
+    switch (kind) {
+      case 'add':
+      case 'replace': return this.#chain(VALUE, () => this.#valueStart(kind, place));
+      case 'remove': return this.#chain(CLOSE_BRACE, () => END);
+      case 'move':
+      case 'copy': return this.#chain(TARGET, this.#whenChosen(this.#offers.targets(kind, place), () => this.#chain(CLOSE_BRACE, () => END)));
     }
   }
 
-  /** Built when the source is chosen: all pairs would be quadratic in the document. */
-  #targetsOf(kind: 'move' | 'copy', transfer: TransferTargets): Leaf {
-    return this.#whenChosen((root) => { this.#addPaths(root, this.#offers.targets(kind, transfer), '"}', () => () => END); });
+  #behindPath(end: NameEnd): StateId {
+    return end.quote ??= end.paths.admits(end.place) ? end.behind(end.place) : DEAD;
   }
 
-  /** `before`, then one of `paths`, whose tree is built when its operation is chosen; then `after` and the leaf. */
-  #addOperation(root: number, before: string, paths: readonly JsonPointer[], after: string, leafOf: (pointer: JsonPointer) => Leaf): void {
-    if (paths.length > 0) this.#setLeaf(this.#insert(root, before), this.#whenChosen((tree) => { this.#addPaths(tree, paths, after, leafOf); }));
+  #belowName(end: NameEnd): StateId {
+    return end.slash ??= hasPathBelow(end.paths, end.place) ? this.#namesIn(end.place, end.paths, end.behind) : DEAD;
   }
 
-  #addPaths(root: number, paths: readonly JsonPointer[], after: string, leafOf: (pointer: JsonPointer) => Leaf): void {
-    for (const pointer of paths) this.#setLeaf(this.#insert(this.#trie.insert(root, this.#language.spelling.contentOf(pointer)), after), leafOf(pointer));
+  #whenChosen(paths: PathSet, behind: (place: LivePlace) => StateId): () => StateId {
+    let state: StateId | undefined;
+    return () => state ??= this.#namesIn(paths.root, paths, behind);
   }
 
-  #whenChosen(build: (root: number) => void): Leaf {
-    let root = NO_NODE;
-    return () => {
-      if (root === NO_NODE) {
-        root = this.#trie.createNode();
-        build(root);
-      }
-      return stateOf(root);
-    };
+  /** The tree of the names in `container` that paths lead through or to. */
+  #namesIn(container: LivePlace, paths: PathSet, behind: (place: LivePlace) => StateId): StateId {
+    const root = this.#trie.createNode();
+    for (const place of placesIn(paths, container)) {
+      if (!paths.admits(place) && !hasPathBelow(paths, place)) continue;
+      this.#setLeaf(this.#trie.insert(root, this.#language.segmentOf(place)), { paths, place, behind, quote: undefined, slash: undefined });
+    }
+    return stateOf(root);
   }
 
-  #insert(node: number, text: string): number {
-    return this.#trie.insert(node, toUtf8(text));
+  #chain(bytes: Uint8Array, leaf: () => StateId): StateId {
+    const root = this.#trie.createNode();
+    this.#insert(root, bytes, leaf);
+    return stateOf(root);
+  }
+
+  #insert(node: number, bytes: Uint8Array, leaf: () => StateId): void {
+    this.#setLeaf(this.#trie.insert(node, bytes), leaf);
   }
 
   #setLeaf(node: number, leaf: Leaf): void {
     this.#trie.setLeaf(node, this.#leaves.push(leaf) - 1);
   }
-}
 
-function operationIn(text: string): Patch {
-  const patch = parsePatch(`[${text}]`);
-  return patch.ok ? patch.value : [];
+  #leafOf(node: number): Leaf | undefined {
+    const leaf = this.#trie.leafOf(node);
+    return leaf === undefined ? undefined : this.#leaves[leaf];
+  }
 }
 
 /** Negative, below every id of the value automaton and its "unknown". */

@@ -3,22 +3,28 @@
  * points, numbered as they are reached. Whether a text of admissible length can still be completed is exact: the shortest completion that
  * has at least so many code points more is tabled for every state, so that no string is begun that cannot end.
  */
-import type { TextAutomaton } from '@contractrl/core';
+import type { TextAutomaton } from '@contractrl/core/schema';
+import { Alphabet } from './alphabet.ts';
+import type { CharacterStep } from './character-spelling.ts';
 
 /** Numbered pair of a state and the code points so far. */
 export type ContentRegister = number;
 /** No text of this content continues so. */
 export const NO_CONTENT: ContentRegister = -1;
 
-const FIRST_NON_ASCII = 0x80;
-const LAST_CODE_POINT = 0x10ffff;
-const ASCII: readonly number[] = Array.from({ length: FIRST_NON_ASCII }, (_, codePoint) => codePoint);
+/** Characters of one byte in every spelling: `#` to `[`, `]` to `~`. */
+const PLAIN: readonly number[] = Array.from({ length: 0x7f - 0x23 }, (_, index) => 0x23 + index).filter((codePoint) => codePoint !== 0x5c);
+/** Bytes of a surrogate pair written as escapes. */
+export const LONGEST_SPELLING = 12;
 const NEVER = 0x7fff_ffff;
 
 export class StringContent {
   /** {@link NO_CONTENT} where nothing has this content and a length in the window. */
   readonly start: ContentRegister;
-  readonly #automaton: TextAutomaton;
+  readonly automaton: TextAutomaton;
+  readonly alphabet: Alphabet;
+  /** See {@link CharacterSpelling.alike}. */
+  readonly partials: Map<number, CharacterStep> = new Map();
   readonly #minLength: number;
   readonly #maxLength: number;
   readonly #registers = new Map<number, ContentRegister>();
@@ -26,100 +32,115 @@ export class StringContent {
   readonly #counts: number[] = [];
   /** Targets without repetition, per state. */
   readonly #targets: readonly (readonly number[])[];
+  readonly #longestCompletion: number;
+  /** Of the cheapest character of every symbol. */
+  #bytesPerCharacter: number | undefined;
   /** By how many code points are still needed: each state's length of the shortest completion with at least so many. */
   readonly #completions: Int32Array[] = [];
-  /** Per register: 1 for the symbols that have a place. */
-  readonly #openSymbols: Uint8Array[] = [];
 
   constructor(automaton: TextAutomaton, minLength: number, maxLength: number) {
-    this.#automaton = automaton;
+    this.automaton = automaton;
+    this.alphabet = new Alphabet(automaton);
     this.#minLength = minLength;
     this.#maxLength = maxLength;
     const { stateCount, symbolCount, next } = automaton;
-    this.#targets = Array.from({ length: stateCount }, (_, state) => [...new Set(next.subarray(state * symbolCount, (state + 1) * symbolCount))].filter((target) => target >= 0));
+    this.#targets = Array.from({ length: stateCount }, (_, state) => {
+      // a set for each row takes ten times as long, and closed texts have thousands of rows with one target
+      const targets: number[] = [];
+      for (let index = state * symbolCount; index < (state + 1) * symbolCount; index += 1) {
+        const target = next[index] as number;
+        if (target >= 0 && !targets.includes(target)) targets.push(target);
+      }
+      return targets;
+    });
     this.#completions.push(this.#shortestCompletions());
-    this.start = this.#fits(0, 0) ? this.#registerOf(0, 0) : NO_CONTENT;
+    this.#longestCompletion = (this.#completions[0] as Int32Array).reduce((longest, length) => (length === NEVER ? longest : Math.max(longest, length)), 0);
+    this.start = this.#fits(0, 0) ? this.registerOf(0, 0) : NO_CONTENT;
   }
 
   next(register: ContentRegister, codePoint: number): ContentRegister {
-    const symbol = this.#automaton.intervalSymbols[this.#intervalOf(codePoint)] as number;
-    if (symbol < 0 || this.#openAt(register)[symbol] !== 1) return NO_CONTENT;
-    const target = this.#automaton.next[this.#stateOf(register) * this.#automaton.symbolCount + symbol] as number;
-    return this.#registerOf(target, this.codePointCount(register) + 1);
+    const symbol = this.alphabet.symbolOf(codePoint);
+    const count = this.codePointCount(register);
+    const target = symbol < 0 ? -1 : this.step(this.stateOf(register), count, symbol);
+    return target < 0 ? NO_CONTENT : this.registerOf(target, count + 1);
+  }
+
+  /** The state behind a symbol that follows `count` code points; −1 where none can. */
+  step(state: number, count: number, symbol: number): number {
+    const target = this.automaton.next[state * this.automaton.symbolCount + symbol] as number;
+    return target >= 0 && this.#fits(target, count + 1) ? target : -1;
   }
 
   /** Whether some code point from `first` to `last` can follow. */
   admits(register: ContentRegister, first: number, last: number): boolean {
-    const { intervalStarts, intervalSymbols } = this.#automaton;
-    const open = this.#openAt(register);
-    for (let index = this.#intervalOf(first); index < intervalStarts.length && (intervalStarts[index] as number) <= last; index += 1) {
-      if (open[intervalSymbols[index] as number] === 1) return true;
+    return this.alphabet.some(first, last, (symbol) => this.step(this.stateOf(register), this.codePointCount(register), symbol) >= 0);
+  }
+
+  /**
+   * A number that is the same where texts of at most `reach` code points cannot tell two places apart: the state, the code points that are
+   * still needed, and those that are still free where a bound comes near.
+   */
+  keyOf(register: ContentRegister, reach: number): number {
+    const count = this.codePointCount(register);
+    const needed = this.#neededAfter(count);
+    const horizon = reach + this.#longestCompletion;
+    const room = Math.min(this.#maxLength - count, horizon + needed);
+    return (needed * (horizon + this.#minLength + 1) + room) * this.automaton.stateCount + this.stateOf(register);
+  }
+
+  /** Bytes that are enough to complete whatever text of at least `count` code points was begun. */
+  mostBytes(count: number): number {
+    if (this.#bytesPerCharacter === undefined) {
+      const short = new Set(PLAIN.map((codePoint) => this.alphabet.symbolOf(codePoint)));
+      this.#bytesPerCharacter = this.automaton.intervalSymbols.every((symbol) => symbol < 0 || short.has(symbol)) ? 1 : LONGEST_SPELLING;
     }
-    return false;
-  }
-
-  /** Stands for code points between which nothing tells apart, −1 where something does. */
-  symbolOf(first: number, last: number): number {
-    const { intervalStarts, intervalSymbols } = this.#automaton;
-    const interval = this.#intervalOf(first);
-    return (intervalStarts[interval + 1] ?? Infinity) > last ? intervalSymbols[interval] as number : -1;
-  }
-
-  /** The ASCII characters that can follow, where nothing else can; undefined where beyond ASCII something can. */
-  asciiAt(register: ContentRegister): readonly number[] | undefined {
-    if (this.admits(register, FIRST_NON_ASCII, LAST_CODE_POINT)) return undefined;
-    return ASCII.filter((codePoint) => this.admits(register, codePoint, codePoint));
+    return (this.#neededAfter(count) + this.#longestCompletion) * this.#bytesPerCharacter;
   }
 
   isAccepting(register: ContentRegister): boolean {
-    return this.codePointCount(register) >= this.#minLength && this.#automaton.isAccepting[this.#stateOf(register)] === 1;
+    return this.accepts(this.stateOf(register), this.codePointCount(register));
   }
 
-  /** Whether the length alone is left to be watched. */
-  isFree(register: ContentRegister): boolean {
-    return this.#stateOf(register) === this.#automaton.freeState;
+  accepts(state: number, count: number): boolean {
+    return count >= this.#minLength && this.automaton.isAccepting[state] === 1;
+  }
+
+  /** Code points that may still follow where their count alone is left to be watched; −1 elsewhere. */
+  freeCodePoints(register: ContentRegister): number {
+    return this.stateOf(register) === this.automaton.freeState ? this.#maxLength - this.codePointCount(register) : -1;
   }
 
   codePointCount(register: ContentRegister): number {
     return this.#counts[register] as number;
   }
 
-  #registerOf(state: number, count: number): ContentRegister {
-    const key = count * this.#automaton.stateCount + state;
-    const known = this.#registers.get(key) ?? this.#states.push(state) - 1;
-    this.#registers.set(key, known);
-    this.#counts[known] = count;
-    return known;
+  registerOf(state: number, count: number): ContentRegister {
+    const key = count * this.automaton.stateCount + state;
+    const known = this.#registers.get(key);
+    if (known !== undefined) return known;
+    this.#registers.set(key, this.#counts.push(count) - 1);
+    return this.#states.push(state) - 1;
   }
 
-  #stateOf(register: ContentRegister): number {
+  stateOf(register: ContentRegister): number {
     return this.#states[register] as number;
   }
 
-  #openAt(register: ContentRegister): Uint8Array {
-    const known = this.#openSymbols[register];
-    if (known !== undefined) return known;
-    const { symbolCount, next } = this.#automaton;
-    const state = this.#stateOf(register);
-    const count = this.codePointCount(register) + 1;
-    const open = Uint8Array.from({ length: symbolCount }, (_, symbol) => {
-      const target = next[state * symbolCount + symbol] as number;
-      return target >= 0 && this.#fits(target, count) ? 1 : 0;
-    });
-    this.#openSymbols[register] = open;
-    return open;
+  #neededAfter(count: number): number {
+    return Math.max(0, this.#minLength - count);
   }
 
   /** Whether a text that has led to `state` with `count` code points can be completed within the window. */
   #fits(state: number, count: number): boolean {
-    const needed = Math.max(0, this.#minLength - count);
+    if (state === this.automaton.freeState) return count <= this.#maxLength;
+    const needed = this.#neededAfter(count);
     while (this.#completions.length <= needed) this.#completions.push(this.#longerCompletions(this.#completions.at(-1) as Int32Array));
     return (this.#completions[needed]?.[state] as number) <= this.#maxLength - count;
   }
 
   /** Breadth first from the accepting states, backwards. */
   #shortestCompletions(): Int32Array {
-    const { isAccepting } = this.#automaton;
+    const { isAccepting } = this.automaton;
     const before: number[][] = this.#targets.map(() => []);
     for (const [state, targets] of this.#targets.entries()) for (const target of targets) (before[target] as number[]).push(state);
     const shortest = Int32Array.from(isAccepting, (accepting) => (accepting === 1 ? 0 : NEVER));
@@ -139,17 +160,5 @@ export class StringContent {
       const least = targets.reduce((smallest, target) => Math.min(smallest, shorter[target] as number), NEVER);
       return least === NEVER ? NEVER : least + 1;
     });
-  }
-
-  /** The last interval that starts at or in front of a code point. */
-  #intervalOf(codePoint: number): number {
-    const { intervalStarts } = this.#automaton;
-    let [low, high] = [0, intervalStarts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((intervalStarts[middle] as number) <= codePoint) low = middle;
-      else high = middle - 1;
-    }
-    return low;
   }
 }

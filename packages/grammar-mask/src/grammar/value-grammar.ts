@@ -2,10 +2,13 @@
  * Schema nodes made ready for the automaton: numbered, bounds filled in, and whatever accepts nothing cut away, so that every state the
  * automaton can reach has a way to the end. A dead end cannot be entered because it does not exist.
  */
-import { assertNever, contentAutomaton, type SchemaNode } from '@contractrl/core';
+import { assertNever, FORBIDDEN_TOKENS } from '@contractrl/core';
+import { contentAutomaton, type OpenMembers, type SchemaNode, type TextAutomaton } from '@contractrl/core/schema';
 import { ByteTrie } from './byte-trie.ts';
 import { NumberMachine } from './decimal.ts';
+import { NameSets } from './open-names.ts';
 import type { Spelling } from './spelling.ts';
+import { ANY_TEXT } from './alphabet.ts';
 import { NO_CONTENT, StringContent } from './string-content.ts';
 
 /** Bounds where the schema sets none: the output of a small model must end, and a repair is short. */
@@ -34,7 +37,7 @@ export interface GrammarMember {
 
 export type GrammarNode =
   | { readonly kind: 'literals'; readonly root: number; readonly count: number }
-  | { readonly kind: 'string'; readonly minLength: number; readonly maxLength: number; /** Undefined where the length alone binds. */ readonly content: StringContent | undefined }
+  | { readonly kind: 'string'; readonly content: StringContent }
   | { readonly kind: 'number'; readonly machine: NumberMachine }
   | { readonly kind: 'array'; readonly prefix: readonly NodeId[]; readonly rest: NodeId; readonly minItems: number; readonly maxItems: number }
   /** No element twice. The leaves below `root` are the literals' numbers. */
@@ -59,8 +62,19 @@ export interface ObjectNode {
   readonly members: readonly GrammarMember[];
   /** Undefined where any number of members will do: then they are not counted. */
   readonly counts: { readonly min: number; readonly max: number } | undefined;
+  /** Names that the schema leaves open come last. */
+  readonly open: OpenNode | undefined;
   /** Trees of the member names that may come next, as {@link ValueGrammar.keysAfter} builds them. */
   readonly keys: number[];
+}
+
+export interface OpenNode {
+  /** No name is in two of them. */
+  readonly classes: readonly { readonly name: NodeId; readonly value: NodeId }[];
+  /** The set of names that are none of these. */
+  readonly declared: number;
+  /** Whether they alone can make up the least number of members. */
+  readonly areEnough: boolean;
 }
 
 /** Whether an array of which `count` elements are written, `counted` of them counting, can still be brought to an end. */
@@ -75,9 +89,11 @@ export function canFinishArray({ counted: countedNode, other, min, max, minItems
 export class ValueGrammar {
   readonly nodes: GrammarNode[] = [];
   readonly trie: ByteTrie = new ByteTrie();
+  readonly names: NameSets = new NameSets();
+  hasOpenNames = false;
   readonly #spelling: Spelling;
   readonly #limits: ValueLimits;
-  readonly #known = new Map<SchemaNode, NodeId>();
+  readonly #known = new Map<SchemaNode | string, NodeId>();
 
   constructor(spelling: Spelling, limits: ValueLimits) {
     this.#spelling = spelling;
@@ -86,11 +102,14 @@ export class ValueGrammar {
 
   /** Adds a schema node and everything in it; {@link EMPTY_NODE} where it accepts nothing within the limits. */
   add(schema: SchemaNode): NodeId {
-    const known = this.#known.get(schema);
+    // fields of one type are many, and a machine for numbers is dear
+    const isPlain = schema.kind === 'number' || schema.kind === 'literals' || (schema.kind === 'string' && schema.content === undefined);
+    const key = isPlain ? JSON.stringify(schema) : schema;
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     const node = this.#read(schema);
     const id = node === undefined ? EMPTY_NODE : this.nodes.push(node) - 1;
-    this.#known.set(schema, id);
+    this.#known.set(key, id);
     return id;
   }
 
@@ -123,10 +142,10 @@ export class ValueGrammar {
         const { minLength } = schema;
         const maxLength = schema.maxLength ?? Math.max(this.#limits.maxStringLength, minLength);
         if (minLength > maxLength) return undefined;
-        const automaton = schema.content === undefined ? undefined : contentAutomaton(schema.content, minLength);
-        if (schema.content !== undefined && automaton === undefined) return undefined;
-        const content = automaton === undefined ? undefined : new StringContent(automaton, minLength, maxLength);
-        return content?.start === NO_CONTENT ? undefined : { kind: 'string', minLength, maxLength, content };
+        const automaton = schema.content === undefined ? ANY_TEXT : contentAutomaton(schema.content, minLength);
+        if (automaton === undefined) return undefined;
+        const content = new StringContent(automaton, minLength, maxLength);
+        return content.start === NO_CONTENT ? undefined : { kind: 'string', content };
       }
       case 'number': {
         const machine = new NumberMachine(schema);
@@ -138,8 +157,11 @@ export class ValueGrammar {
         const declared = schema.members.map(({ name, required, node }) => ({ key: this.#keyOf(name), required, value: this.add(node) }));
         if (declared.some(({ required, value }) => required && value === EMPTY_NODE)) return undefined;
         const members = declared.filter(({ value }) => value !== EMPTY_NODE);
-        const { minProperties: min = 0, maxProperties: max = members.length } = schema;
-        const node: ObjectNode = { kind: 'object', members, counts: min > 0 || max < members.length ? { min, max } : undefined, keys: [] };
+        const { minProperties: min = 0 } = schema;
+        const open = this.#readOpen(schema.open ?? [], schema.members.map(({ name }) => name), min);
+        const limit = open === undefined ? members.length : members.length + Math.max(this.#limits.maxItems, min);
+        const max = Math.min(schema.maxProperties ?? limit, limit);
+        const node: ObjectNode = { kind: 'object', members, counts: min > 0 || max < members.length || open !== undefined ? { min, max } : undefined, open, keys: [] };
         return canFinishObject(node, 0, 0) ? node : undefined;
       }
       case 'union': {
@@ -149,6 +171,21 @@ export class ValueGrammar {
       default:
         return assertNever(schema);
     }
+  }
+
+  #readOpen(open: readonly OpenMembers[], declared: readonly string[], least: number): OpenNode | undefined {
+    const taken = [...new Set([...declared, ...FORBIDDEN_TOKENS])];
+    let areEnough = false;
+    const classes = open.flatMap(({ names, node }) => {
+      const [name, value] = [this.add(names), this.add(node)];
+      if (name === EMPTY_NODE || value === EMPTY_NODE) return [];
+      const automaton = names.content === undefined ? undefined : contentAutomaton(names.content, names.minLength);
+      areEnough ||= automaton === undefined ? names.maxLength !== 0 : hasTexts(automaton, names.minLength, names.maxLength ?? 0, least + taken.length);
+      return [{ name, value }];
+    });
+    if (classes.length === 0) return undefined;
+    this.hasOpenNames = true;
+    return { classes, declared: this.names.of(taken.map((name) => this.#spelling.literalOf(name))), areEnough };
   }
 
   #readArray(schema: Extract<SchemaNode, { readonly kind: 'array' }>): GrammarNode | undefined {
@@ -179,9 +216,29 @@ export class ValueGrammar {
   }
 }
 
+/** Whether an automaton has at least `enough` texts of those lengths. */
+function hasTexts({ symbolCount, intervalStarts, intervalSymbols, next, isAccepting }: TextAutomaton, minLength: number, maxLength: number, enough: number): boolean {
+  const widths = new Array<number>(symbolCount).fill(0);
+  for (const [index, symbol] of intervalSymbols.entries()) if (symbol >= 0) widths[symbol] = (widths[symbol] as number) + (intervalStarts[index + 1] ?? Infinity) - (intervalStarts[index] as number);
+  let counts = new Map([[0, 1]]);
+  let found = 0;
+  for (let length = 0; length <= maxLength && found < enough; length += 1) {
+    const further = new Map<number, number>();
+    for (const [state, count] of counts) {
+      if (length >= minLength && isAccepting[state] === 1) found += count;
+      for (let symbol = 0; symbol < symbolCount; symbol += 1) {
+        const target = next[state * symbolCount + symbol] as number;
+        if (target >= 0) further.set(target, Math.min(enough, (further.get(target) ?? 0) + count * (widths[symbol] as number)));
+      }
+    }
+    counts = further;
+  }
+  return found >= enough;
+}
+
 /** Whether an object whose first `passed` members are decided, `count` of them written, can still be brought to an end. */
-function canFinishObject({ members, counts }: ObjectNode, passed: number, count: number): boolean {
+export function canFinishObject({ members, counts, open }: ObjectNode, passed: number, count: number): boolean {
   if (counts === undefined) return true;
   const left = members.slice(passed);
-  return count + left.filter((member) => member.required).length <= counts.max && count + left.length >= counts.min && counts.min <= counts.max;
+  return count + left.filter((member) => member.required).length <= counts.max && (open?.areEnough === true || count + left.length >= counts.min) && counts.min <= counts.max;
 }

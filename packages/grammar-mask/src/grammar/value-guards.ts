@@ -71,17 +71,6 @@ export class ValueGuards {
     return view;
   }
 
-  /** The only byte that can follow, −1 where there are several. */
-  forcedByte(state: StateId): number {
-    let only = -1;
-    for (let byte = 0; byte < 256; byte += 1) {
-      if (this.next(state, byte) === DEAD) continue;
-      if (only !== -1) return -1;
-      only = byte;
-    }
-    return only;
-  }
-
   #idOf(guard: Guard): StateId {
     if (!this.#isViable(guard)) return DEAD;
     if (guard.id === undefined) {
@@ -100,7 +89,7 @@ export class ValueGuards {
   }
 
   #compute({ state, walks }: Guard, byte: number): StateId | Guard {
-    const next = this.#automaton.next(state, byte);
+    const next = this.#automaton.advance(state, byte);
     if (next === DEAD) return DEAD;
     if (next === END) return walks.some(isWalked) ? DEAD : END;
     const further = walks.map((walk) => stepWalk(walk, byte)).filter((walk) => walk !== undefined);

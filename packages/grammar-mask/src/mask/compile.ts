@@ -3,9 +3,13 @@
  * place it stands at loses `add` and `replace`; where that leaves nothing to write and nothing to move, compiling fails.
  */
 import {
-  ABSTAIN_CODES, digestOf, err, ok, readSchemaNode, readSchemaPlace, ROOT_POINTER, schemaPlacesIn, surveySchema,
-  type Contract, type JsonObject, type JsonPointer, type JsonValue, type RepairState, type Result, type UnsupportedKeyword,
+  ABSTAIN_CODES, cloneJson, deepFreeze, digestOf, err, formatPointer, ok, ROOT_POINTER,
+  type Contract, type JsonObject, type RepairState, type Result, type SchemaAnnotation,
 } from '@contractrl/core';
+import {
+  closedValues, livePlacesOf, nodeCloser, readSchemaNode, readSchemaPlace, surveySchema,
+  type LivePlace, type ProvenanceIssue, type ProvenanceSources, type SchemaNode, type SchemaPlace, type UnsupportedKeyword,
+} from '@contractrl/core/schema';
 import { OperationGrammar, type ByteGrammar, type PatchLanguage } from '../grammar/operation-grammar.ts';
 import { NO_PAST, type Ban, type PatchRules } from '../grammar/operation-offers.ts';
 import { missingPrintable } from '../grammar/spelling.ts';
@@ -21,17 +25,22 @@ export interface CompileOptions {
   readonly maxStringLength?: number;
   /** Most elements where the schema sets no `maxItems`. */
   readonly maxItems?: number;
+  /** Default false. Inside values, objects may have members whose names the schema leaves open, of at most 64 code points. */
+  readonly openNames?: boolean;
   /** The reasons a policy may abstain with; a contract may narrow the default list. */
   readonly abstainCodes?: readonly string[];
   /** Default false. No operation that changes nothing, or undoes or repeats an earlier one of the same output. */
   readonly excludeNoOps?: boolean;
   /** Default false. A patch may close only where schema and cross-field checks accept the call it leaves; see {@link MaskMatcher.isGoalMiss}. */
   readonly goal?: boolean;
+  /** Default none. Strings and numbers that the schema leaves free are then closed: what stands in these sources, or is derived from it by name. */
+  readonly provenance?: ProvenanceSources;
 }
 
 export type CompileIssue =
   /** Nothing can be written under this contract and nothing moved. */
   | UnsupportedKeyword
+  | ProvenanceIssue
   /** The schema of a bare value accepts nothing. */
   | { readonly code: 'mask/nothing-accepted' }
   | { readonly code: 'mask/no-stop-token' }
@@ -58,7 +67,11 @@ export interface Certificate {
   readonly readableCount: number;
   /** Keywords it cannot constrain: their places can be removed, moved and copied, not written. */
   readonly unsupported: readonly UnsupportedKeyword[];
+  /** Unknown keywords and formats that bind nothing, where the contract says so: a misspelt rule is among them. */
+  readonly annotations: readonly SchemaAnnotation[];
   readonly limits: ValueLimits;
+  /** Present where values are closed. `folded`: in any case of letters; else as written, but for a capital at the beginning, since all cases did not fit. */
+  readonly provenance?: { readonly folded: boolean };
 }
 
 /** A contract under one vocabulary, for any document. Its automaton grows as states are reached and is shared by all matchers. */
@@ -73,36 +86,46 @@ export interface CompiledMask {
 export function compileMask(contract: Contract, vocabulary: Vocabulary, options: CompileOptions = {}): Result<CompiledMask, CompileIssue> {
   const parts = openCompilation(vocabulary, options);
   if (!parts.ok) return parts;
-  const { automaton, grammar, index, limits, walk } = parts.value;
-  const { tool: { parameters }, allowedOperations } = contract.document;
+  const { automaton, grammar, index, limits, walk, close, provenance } = parts.value;
+  const { schema, annotations, document: { allowedOperations } } = contract;
 
-  const survey = surveySchema(parameters);
-  const [firstUnsupported] = survey.unsupported;
+  const { nodes, readableCount, unsupported } = surveySchema(schema, options);
+  const [firstUnsupported] = unsupported;
   const canTransfer = allowedOperations.some((kind) => kind === 'remove' || kind === 'move' || kind === 'copy');
-  if (firstUnsupported !== undefined && survey.readableCount === 0 && !canTransfer) return err(firstUnsupported);
+  if (firstUnsupported !== undefined && readableCount === 0 && !canTransfer) return err(firstUnsupported);
 
+  const enter = (node: SchemaNode): StateId => {
+    const id = grammar.add(close(node));
+    return id === EMPTY_NODE ? DEAD : automaton.enter(id, 'operation');
+  };
   const valueStates = new Map<string, StateId>();
-  const valueStatesIn = (document: JsonValue): (pointer: JsonPointer) => StateId => {
-    const placeAt = schemaPlacesIn(parameters, document);
-    return (pointer) => {
-      const place = placeAt(pointer);
-      if (!place.ok) return DEAD;
-      const known = valueStates.get(place.value.key);
-      if (known !== undefined) return known;
-      const node = readSchemaPlace(parameters, place.value);
-      const id = node.ok ? grammar.add(node.value) : EMPTY_NODE;
-      const state = id === EMPTY_NODE ? DEAD : automaton.enter(id, 'operation');
-      valueStates.set(place.value.key, state);
-      return state;
-    };
+  for (const [key, node] of nodes) valueStates.set(key, enter(node));
+  // what the survey did not meet: places below a recursion, or that no schema declares
+  const readValues = (place: SchemaPlace): StateId => {
+    let state = valueStates.get(place.key);
+    if (state === undefined) {
+      const node = readSchemaPlace(schema, place, options);
+      valueStates.set(place.key, state = node.ok ? enter(node.value) : DEAD);
+    }
+    return state;
   };
 
   const abstainCodes = options.abstainCodes ?? ABSTAIN_CODES;
   const rules: PatchRules = { excludeNoOps: options.excludeNoOps ?? false, goal: options.goal ?? false };
-  const language: PatchLanguage = { rules, contract, spelling: index.spelling, automaton, abstainCodes, valueStatesIn };
+  const segments = new WeakMap<LivePlace, Uint8Array>();
+  const language: PatchLanguage = {
+    rules, contract, spelling: index.spelling, automaton, abstainCodes, isClosed: options.provenance !== undefined,
+    valueStateAt: ({ point: { place } }) => (place.ok ? readValues(place.value) : DEAD),
+    known: { add: new WeakMap(), replace: new WeakMap(), remove: new WeakMap() },
+    segmentOf(place) {
+      let segment = segments.get(place);
+      if (segment === undefined) segments.set(place, segment = index.spelling.contentOf(formatPointer([place.token]).slice(1)));
+      return segment;
+    },
+  };
   return ok({
     logitWidth: vocabulary.logitWidth,
-    certificate: { ...survey, limits },
+    certificate: { readableCount, unsupported, annotations, limits, ...provenance },
     bind({ candidate, attemptsLeft, operationsLeft }, { tokenBudget, model } = {}) {
       const mismatch = model === undefined ? undefined : mismatchOf(vocabulary, model);
       if (mismatch !== undefined) return err(mismatch);
@@ -111,9 +134,15 @@ export function compileMask(contract: Contract, vocabulary: Vocabulary, options:
       }
       const budget = attemptsLeft > 0 ? operationsLeft : 0;
       const identity = (): JsonObject => ({
-        contract: contract.digest, document: digestOf(candidate), operationsLeft: budget, abstainCodes, rules: { ...rules }, tokenBudget: tokenBudget ?? null, ...sharedIdentity(vocabulary, limits),
+        contract: contract.digest, document: digestOf(candidate), operationsLeft: budget, abstainCodes, rules: { ...rules }, tokenBudget: tokenBudget ?? null, ...sharedIdentity(vocabulary, limits, options),
       });
-      const grammarWithout = (bans: readonly Ban[]): OperationGrammar => new OperationGrammar(language, candidate, budget, 'first', { ...NO_PAST, bans });
+      // a document that may still change is copied: the grammar is built while the output grows
+      const root = livePlacesOf(contract, Object.isFrozen(candidate) ? candidate : deepFreeze(cloneJson(candidate)));
+      const grammarWithout = (bans: readonly Ban[]): OperationGrammar => {
+        const operations = new OperationGrammar(language, () => root, budget, 'first', { ...NO_PAST, bans });
+        if (bans.length === 0) operations.prepare();
+        return operations;
+      };
       const matcher = createMatcher({ vocabulary, index, automaton, walk, identity, tokenBudget: tokenBudget ?? Infinity, grammarWithout });
       if (tokenBudget === undefined) return ok(matcher);
       const needed = matcher.shortestCompletion();
@@ -132,13 +161,13 @@ export interface CompiledValueMask {
 export function compileValueMask(schema: JsonObject, vocabulary: Vocabulary, options: CompileOptions = {}): Result<CompiledValueMask, CompileIssue> {
   const parts = openCompilation(vocabulary, options);
   if (!parts.ok) return parts;
-  const { automaton, grammar, index, limits, walk } = parts.value;
-  const node = readSchemaNode(schema, schema, ROOT_POINTER);
+  const { automaton, grammar, index, limits, walk, close } = parts.value;
+  const node = readSchemaNode(schema, schema, ROOT_POINTER, options);
   if (!node.ok) return node;
-  const id = grammar.add(node.value);
+  const id = grammar.add(close(node.value));
   if (id === EMPTY_NODE) return err({ code: 'mask/nothing-accepted' });
   const start = automaton.enter(id, 'whole-output');
-  const identity = (): JsonObject => ({ schema: digestOf(schema), ...sharedIdentity(vocabulary, limits) });
+  const identity = (): JsonObject => ({ schema: digestOf(schema), ...sharedIdentity(vocabulary, limits, options) });
   return ok({ logitWidth: vocabulary.logitWidth, createMatcher: () => createMatcher({ vocabulary, index, automaton, walk, identity, tokenBudget: Infinity, grammarWithout: () => bareValues(start) }) });
 }
 
@@ -148,6 +177,8 @@ interface Compilation {
   readonly automaton: ValueAutomaton;
   readonly walk: MaskWalk;
   readonly limits: ValueLimits;
+  readonly close: (node: SchemaNode) => SchemaNode;
+  readonly provenance: Pick<Certificate, 'provenance'>;
 }
 
 function openCompilation(vocabulary: Vocabulary, options: CompileOptions): Result<Compilation, CompileIssue> {
@@ -159,7 +190,10 @@ function openCompilation(vocabulary: Vocabulary, options: CompileOptions): Resul
   for (const [name, limit] of Object.entries(limits)) if (!Number.isInteger(limit) || limit < 0) throw new RangeError(`${name}: expected a whole number, got ${limit}`);
   const grammar = new ValueGrammar(index.spelling, limits);
   const automaton = new ValueAutomaton(grammar, index.spelling);
-  return ok({ index, grammar, automaton, walk: new MaskWalk(vocabulary, index, automaton), limits });
+  const compilation = { index, grammar, automaton, walk: new MaskWalk(vocabulary, index, automaton), limits };
+  if (options.provenance === undefined) return ok({ ...compilation, close: (node) => node, provenance: {} });
+  const closed = closedValues(options.provenance);
+  return closed.ok ? ok({ ...compilation, close: nodeCloser(closed.value, limits.maxStringLength), provenance: { provenance: { folded: closed.value.folded } } }) : closed;
 }
 
 function mismatchOf({ logitWidth, digest }: Vocabulary, model: NonNullable<BindOptions['model']>): BindIssue | undefined {
@@ -168,8 +202,8 @@ function mismatchOf({ logitWidth, digest }: Vocabulary, model: NonNullable<BindO
   return { code: 'mask/vocabulary-mismatch', what: 'vocabularyDigest', expected: digest, actual: model.vocabularyDigest };
 }
 
-function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits): JsonObject {
-  return { vocabulary: vocabulary.digest, logitWidth: vocabulary.logitWidth, limits: { ...limits } };
+function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits, { provenance }: CompileOptions): JsonObject {
+  return { vocabulary: vocabulary.digest, logitWidth: vocabulary.logitWidth, limits: { ...limits }, ...(provenance && { provenance: digestOf({ ...provenance }) }) };
 }
 
 /** The face of a grammar whose every state belongs to the value automaton. */

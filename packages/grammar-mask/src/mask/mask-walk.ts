@@ -5,40 +5,33 @@
 import { concatBytes, toUtf8 } from '../bytes.ts';
 import type { ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
 import type { GuardView } from '../grammar/value-guards.ts';
-import { CLOSED, DEAD, END, type StateId, type ValueAutomaton } from '../grammar/value-automaton.ts';
+import { LONGEST_SPELLING } from '../grammar/string-content.ts';
+import { CLOSED, DEAD, END, type StateId, type TextPlace, type ValueAutomaton } from '../grammar/value-automaton.ts';
 import { Completion } from './completion.ts';
 import { pathOf, type TokenTrie } from '../vocab/token-trie.ts';
-import { MAX_SHARED_REACH, type TokenSlice, type VocabularyIndex } from '../vocab/vocabulary-index.ts';
+import type { TextNode } from '../vocab/text-tree.ts';
+import { sliceOf, type TokenGroup, type TokenSlice } from '../vocab/token-group.ts';
+import type { VocabularyIndex } from '../vocab/vocabulary-index.ts';
 import type { TokenId, Vocabulary } from '../vocab/vocabulary.ts';
+import { findText, type FoundText, type TextMask } from './text-mask.ts';
 
 const COMMA = 0x2c;
 const CLOSE_BRACKET = 0x5d;
 const NO_BYTES = new Uint8Array(0);
 /** Every operation begins with these bytes. */
 const OPENING = toUtf8('{"op":"');
-/** Any character that a string takes as it stands. */
-const PLAIN_CHARACTER = 0x61;
 
 /** Where the output stands: inside an operation, or (with `closed`, in state {@link END}) just behind one. */
 export interface OutputState {
   readonly grammar: ByteGrammar;
   readonly state: StateId;
   readonly closed: ClosedOperation | undefined;
+  /** Inside the value of an operation: one object for all places in it. */
+  readonly value: object | undefined;
 }
 
-/** The exceptional tokens that may follow inside a string, as far as they do not depend on the document. */
-interface StringTail {
-  readonly ids: Int32Array;
-  readonly hashLow: number;
-  readonly hashHigh: number;
-  /** Nodes of the exceptional tree at which an operation is complete while tokens go on. */
-  readonly ends: readonly number[];
-  /** The most bytes that are still to come behind one of the tokens; undefined where nobody asked. */
-  readonly longestEnd: number | undefined;
-}
-
-/** Tails kept; a contract has few kinds of strings, and each kind few states that a token can tell apart. */
-const MAX_TAIL_COUNT = 64;
+/** Masks of strings with content that are kept; a text that goes on alike meets the same few again and again. */
+const MAX_TEXT_COUNT = 64;
 
 /** Computes one mask at a time, for all matchers of a compiled mask: nobody else writes its arrays. */
 export class MaskWalk {
@@ -56,14 +49,13 @@ export class MaskWalk {
   #removed: number[] = [];
   #isRemoving = false;
   #slice: TokenSlice | undefined;
-  #ends: number[] = [];
-  /** By {@link ValueAutomaton.alikeWithin}. Insertion order is age. */
-  readonly #tails = new Map<StateId, StringTail>();
+  /** By kind of string and {@link StringContent.keyOf}. Insertion order is age. */
+  readonly #texts = new Map<string, TextMask>();
   #last: OutputState | undefined;
+  /** Behind the value that the last mask was in, where the same follows whatever was written. */
+  #behind: { readonly value: object; readonly closed: ClosedOperation } | undefined;
   /** Tokens of the budget that are left, the one to be chosen included. */
   #left = Infinity;
-  /** The most bytes still to come behind a token marked since a tail is being recorded; −1 while none is, or none is asked for. */
-  #longestEnd = -1;
   readonly #fitting = new Map<StateId, boolean>();
   readonly #completion: Completion;
 
@@ -84,6 +76,9 @@ export class MaskWalk {
   /** Whether the output can be finished from a state when the token that leads to it is one of `left`. An operation that is complete counts as the last. */
   fits(grammar: ByteGrammar, state: StateId, left: number): boolean {
     if (left === Infinity) return true;
+    const place = state > CLOSED ? this.#automaton.textAt(state) : undefined;
+    // the shortest end of a content is searched for only where it matters
+    if (place !== undefined && 1 + this.#mostBytes(place, grammar) + 1 <= left) return true;
     const bytes = this.#completion.bytesFrom(grammar, state);
     // a byte is a token at most, and the stop token comes last
     if (1 + bytes + 1 <= left) return true;
@@ -99,16 +94,17 @@ export class MaskWalk {
     const { grammar, state, closed } = output;
     this.#last = output;
     this.#left = left;
-    this.#fitting.clear();
+    if (left < Infinity) this.#fitting.clear();
     this.count = 0;
     this.hashLow = 0;
     this.hashHigh = 0;
     this.#listed = 0;
-    this.#removed = [];
+    if (this.#removed.length > 0) this.#removed = [];
     this.#slice = undefined;
     const { trie } = this.#index;
     if (state === END) {
-      this.#afterOperation(trie, 0, trie.nodeCount, closed as ClosedOperation);
+      const behind = closed as ClosedOperation;
+      this.#afterOperation(trie, 0, trie.nodeCount, behind, () => behind);
     } else if (state !== CLOSED) {
       const guard = state < 0 ? grammar.guardAt(state) : undefined;
       this.#fromState(guard === undefined ? state : guard.unguarded, grammar, operationSoFar);
@@ -137,9 +133,9 @@ export class MaskWalk {
   }
 
   #fromState(state: StateId, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
-    const freeCodePoints = state > CLOSED ? this.#automaton.freeCodePoints(state) : -1;
-    if (freeCodePoints >= 0) this.#insideString(state, freeCodePoints, grammar, operationSoFar);
-    else this.#fromRoot(this.#index.trie, state, grammar, operationSoFar);
+    const place = state > CLOSED ? this.#automaton.textAt(state) : undefined;
+    if (place === undefined) this.#fromRoot(this.#index.trie, state, grammar, operationSoFar);
+    else for (const node of this.#insideString(state, place, grammar)) this.#close(node, place.closed, grammar, operationSoFar);
   }
 
   /** Takes away what an excluded value forbids, following it through the tree: nodes `from` to `to`, at `depth`, whole subtrees of one parent. */
@@ -153,7 +149,7 @@ export class MaskWalk {
       const end = node + (trie.subtreeSize[node] as number);
       if (free === DEAD || next > 0) continue;
       if (next === DEAD) {
-        this.#stack[depth] = unguarded;
+        this.#stack[depth] = this.#automaton.baseOf(unguarded);
         this.#isRemoving = true;
         this.#walk(trie, node, end, grammar, operationSoFar, 0);
         this.#isRemoving = false;
@@ -169,59 +165,75 @@ export class MaskWalk {
     }
   }
 
-  #insideString(state: StateId, freeCodePoints: number, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
-    const { exceptional, farReaching } = this.#index;
-    const alike = this.#automaton.alikeWithin(state, MAX_SHARED_REACH);
-    let tail = this.#tails.get(alike);
-    if (tail === undefined || (this.#left < Infinity && tail.longestEnd === undefined)) {
-      tail = this.#recordTail(exceptional, alike, grammar);
-      const [oldest] = this.#tails.keys();
-      if (this.#tails.size >= MAX_TAIL_COUNT && oldest !== undefined) this.#tails.delete(oldest);
-      this.#tails.set(alike, tail);
+  /** Marks what goes on inside a string; answers behind which texts it may be closed. */
+  #insideString(state: StateId, place: TextPlace, grammar: ByteGrammar): readonly TextNode[] {
+    const { id, content, register, at } = place;
+    const { closings, longestToken, sliceUpTo, textTree } = this.#index;
+    const count = content.codePointCount(register);
+    const find = (hasRoom: (state: number, count: number) => boolean): FoundText => {
+      const found: FoundText = { groups: [], partial: [], closing: [] };
+      const tree = textTree(content.automaton);
+      findText(tree, tree.root, content, content.stateOf(register), count, found, hasRoom);
+      return found;
+    };
+    if (this.#left < Infinity && 1 + LONGEST_SPELLING + this.#mostBytes(place, grammar) + 1 > this.#left) {
+      // not every token leaves room to finish
+      const found = find((next, length) => this.#hasRoom(grammar, at(content.registerOf(next, length))));
+      for (const group of found.groups) this.#addGroup(group);
+      for (const { ids } of found.partial) for (const one of ids) {
+        const after = (this.#vocabulary.tokens[one] as Uint8Array).reduce((next, byte) => this.#automaton.next(next, byte), state);
+        if (this.#hasRoom(grammar, after)) this.#mark(one);
+      }
+      return found.closing;
     }
-    const mostToCome = this.#left === Infinity ? 0 : Math.max(tail.longestEnd as number, this.#completion.bytesFrom(grammar, state));
-    if (1 + mostToCome + 1 > this.#left) {
-      this.#nearTheLimit(state, freeCodePoints, grammar, operationSoFar);
-      return;
+    const free = content.freeCodePoints(register);
+    if (free >= 0) {
+      this.#addSlice(sliceUpTo(free));
+      return closings.filter(({ codePoints }) => codePoints <= free && content.accepts(content.stateOf(register), count + codePoints)).map(({ node }) => node);
     }
-    this.#ids.set(tail.ids);
-    this.#listed = tail.ids.length;
-    this.#slice = this.#index.sliceUpTo(freeCodePoints);
-    this.count = this.#listed + this.#slice.count;
-    this.hashLow = (tail.hashLow + this.#slice.hashLow) | 0;
-    this.hashHigh = (tail.hashHigh + this.#slice.hashHigh) | 0;
-    this.#walkBehind(exceptional, tail.ends, grammar, operationSoFar, 0);
-    this.#fromRoot(farReaching, state, grammar, operationSoFar);
+    const key = `${id} ${content.keyOf(register, longestToken)}`;
+    let mask = this.#texts.get(key);
+    if (mask === undefined) {
+      const { groups, partial, closing } = find(() => true);
+      mask = { slice: sliceOf([...groups, ...partial], new Int32Array((this.#ids.length + 31) >> 5)), closing };
+      const [oldest] = this.#texts.keys();
+      if (this.#texts.size >= MAX_TEXT_COUNT && oldest !== undefined) this.#texts.delete(oldest);
+      this.#texts.set(key, mask);
+    }
+    this.#addSlice(mask.slice);
+    return mask.closing;
   }
 
-  /** The tail of a state, as if no token budget was set. */
-  #recordTail(exceptional: TokenTrie, state: StateId, grammar: ByteGrammar): StringTail {
-    const left = this.#left;
-    this.#left = Infinity;
-    this.#longestEnd = left < Infinity ? 0 : -1;
-    this.#ends = [];
-    this.#fromRoot(exceptional, state, grammar, undefined);
-    const longestEnd = this.#longestEnd < 0 ? undefined : this.#longestEnd;
-    const tail: StringTail = { ids: this.#ids.slice(0, this.#listed), hashLow: this.hashLow, hashHigh: this.hashHigh, ends: this.#ends, longestEnd };
-    this.#left = left;
-    this.#longestEnd = -1;
-    this.#listed = 0;
-    this.count = 0;
-    this.hashLow = 0;
-    this.hashHigh = 0;
-    return tail;
+  /** Bytes that are enough from there, and from wherever a token leads in the same string, between two characters. */
+  #mostBytes({ content, register, closed }: TextPlace, grammar: ByteGrammar): number {
+    return content.mostBytes(content.codePointCount(register)) + 1 + this.#completion.bytesFrom(grammar, closed);
   }
 
-  /** Inside a string when not every token leaves room to finish: each is asked, plain ones by their length. */
-  #nearTheLimit(state: StateId, freeCodePoints: number, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
-    const { exceptional, farReaching, plainTokens } = this.#index;
-    this.#fromRoot(exceptional, state, grammar, operationSoFar);
-    this.#fromRoot(farReaching, state, grammar, operationSoFar);
-    let after = state;
-    for (let length = 1; length <= Math.min(freeCodePoints, plainTokens.length - 1); length += 1) {
-      after = this.#automaton.next(after, PLAIN_CHARACTER);
-      if (this.#hasRoom(grammar, after)) for (const id of plainTokens[length] ?? []) this.#mark(id);
+  /** Tokens that close a string behind the text of `node`; `closed` is the state behind the quote. */
+  #close({ quoted, closing }: TextNode, closed: StateId, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
+    if (this.#left === Infinity || this.#hasRoom(grammar, closed)) this.#addGroup(quoted);
+    const { trie } = this.#index;
+    for (const quote of closing) {
+      this.#stack[(trie.depth[quote] as number) + 1] = this.#automaton.baseOf(closed);
+      this.#walk(trie, quote + 1, quote + (trie.subtreeSize[quote] as number), grammar, operationSoFar, 0);
     }
+  }
+
+  #addSlice(slice: TokenSlice): void {
+    this.#slice = slice;
+    this.count = slice.count;
+    this.hashLow = slice.hashLow;
+    this.hashHigh = slice.hashHigh;
+  }
+
+  #addGroup({ ids, hashLow, hashHigh }: TokenGroup): void {
+    for (const id of ids) {
+      this.#ids[this.#listed] = id;
+      this.#listed += 1;
+    }
+    this.count += ids.length;
+    this.hashLow = (this.hashLow + hashLow) | 0;
+    this.hashHigh = (this.hashHigh + hashHigh) | 0;
   }
 
   #hasRoom(grammar: ByteGrammar, state: StateId): boolean {
@@ -231,9 +243,9 @@ export class MaskWalk {
     return hasRoom;
   }
 
-  /** A whole tree. Without `operationSoFar`, what lies behind a complete operation is left in {@link #ends}. */
-  #fromRoot(trie: TokenTrie, state: StateId, grammar: ByteGrammar, operationSoFar: (() => Uint8Array) | undefined): void {
-    this.#stack[0] = state;
+  /** A whole tree. */
+  #fromRoot(trie: TokenTrie, state: StateId, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
+    this.#stack[0] = state > 0 ? this.#automaton.baseOf(state) : state;
     const bytes = state > 0 ? this.#automaton.firstBytes(state) : grammar.bytesAt(state);
     if (bytes === undefined) {
       this.#walk(trie, 0, trie.nodeCount, grammar, operationSoFar, 0);
@@ -245,8 +257,11 @@ export class MaskWalk {
     }
   }
 
-  /** Nodes `from` to `to` are whole subtrees of one parent; the state in front of them is on the stack at their depth. */
-  #walk(trie: TokenTrie, from: number, to: number, grammar: ByteGrammar, operationSoFar: (() => Uint8Array) | undefined, operationDepth: number): void {
+  /**
+   * Nodes `from` to `to` are whole subtrees of one parent. In front of them, on the stack at their depth: the base of a row of the automaton,
+   * or a state of the grammar, which is negative. Only a state that tokens go on from gets a row.
+   */
+  #walk(trie: TokenTrie, from: number, to: number, grammar: ByteGrammar, operationSoFar: () => Uint8Array, operationDepth: number): void {
     const { byte, depth, subtreeSize, tokenOffset } = trie;
     const stack = this.#stack;
     const automaton = this.#automaton;
@@ -255,60 +270,61 @@ export class MaskWalk {
     let node = from;
     while (node < to) {
       const level = depth[node] as number;
-      const state = stack[level] as number;
+      const base = stack[level] as number;
       let next: StateId;
-      if (state > 0) {
-        next = rows[(state << 8) | (byte[node] as number)] as number;
-        if (next < 0) {
-          next = automaton.fill(state, byte[node] as number);
-          rows = automaton.rows;
-        }
+      if (base >= 0) {
+        next = rows[base | (byte[node] as number)] as number;
+        if (next < 0) next = automaton.fill(base, byte[node] as number);
       } else {
-        next = grammar.next(state, byte[node] as number);
-        rows = automaton.rows;
+        next = grammar.next(base, byte[node] as number);
+        ({ rows } = automaton);
       }
+      const size = subtreeSize[node] as number;
       if (next === DEAD) {
-        node += subtreeSize[node] as number;
+        node += size;
         continue;
       }
       if (tokenOffset[node] !== tokenOffset[node + 1]) this.#markNode(trie, node, grammar, next);
-      if (next !== END) {
-        stack[level + 1] = next;
-        node += 1;
+      if (next === END || size === 1) {
+        if (size > 1) (ends ??= []).push(node);
+        node += size;
         continue;
       }
-      if ((subtreeSize[node] as number) > 1) (operationSoFar === undefined ? this.#ends : ends ??= []).push(node);
-      node += subtreeSize[node] as number;
+      stack[level + 1] = next > 0 ? automaton.baseOf(next) : next;
+      ({ rows } = automaton);
+      node += 1;
     }
-    if (ends !== undefined && operationSoFar !== undefined) this.#walkBehind(trie, ends, grammar, operationSoFar, operationDepth);
+    if (ends !== undefined) this.#walkBehind(trie, ends, grammar, operationSoFar, operationDepth);
   }
 
   /** The subtrees of nodes at which the operation that began at depth `operationDepth` of the token is complete. */
   #walkBehind(trie: TokenTrie, ends: readonly number[], grammar: ByteGrammar, operationSoFar: () => Uint8Array, operationDepth: number): void {
+    const value = operationDepth === 0 ? this.#last?.value : undefined;
     for (const node of ends) {
-      const inToken = pathOf(trie, this.#vocabulary.tokens, node).subarray(operationDepth);
-      const closed = grammar.close(concatBytes([operationSoFar(), inToken]));
-      this.#afterOperation(trie, node + 1, node + (trie.subtreeSize[node] as number), closed);
+      const close = (): ClosedOperation => grammar.close(concatBytes([operationSoFar(), pathOf(trie, this.#vocabulary.tokens, node).subarray(operationDepth)]));
+      const closed = value !== undefined && this.#behind?.value === value ? this.#behind.closed : close();
+      if (value !== undefined && closed.again !== undefined) this.#behind = { value, closed };
+      this.#afterOperation(trie, node + 1, node + (trie.subtreeSize[node] as number), closed, close);
     }
   }
 
-  /** Children of a node at which an operation is complete. */
-  #afterOperation(trie: TokenTrie, from: number, to: number, closed: ClosedOperation): void {
+  /** Children of a node at which an operation is complete. Only what does not depend on its value is asked of `closed`. */
+  #afterOperation(trie: TokenTrie, from: number, to: number, closed: ClosedOperation, close: () => ClosedOperation): void {
     for (let node = from; node < to; node += trie.subtreeSize[node] as number) {
       const byte = trie.byte[node];
       if (byte === CLOSE_BRACKET) {
         if (closed.canEnd() && this.#left >= 2) this.#markIds(trie, node);
       } else if (byte === COMMA && closed.hasNext()) {
         const end = node + (trie.subtreeSize[node] as number);
-        // without a budget the next grammar is built only where a token reaches beyond what begins every operation
-        if (this.#left === Infinity) {
+        // the next grammar is built only where a token reaches beyond what begins every operation, or where the budget may be too small for one
+        if (1 + (closed.again ?? Infinity) + 1 <= this.#left) {
           this.#markIds(trie, node);
           if (this.#isOpening(trie, node + 1, end)) continue;
         } else {
-          this.#markNode(trie, node, closed.next(), closed.next().start);
+          this.#markNode(trie, node, close().next(), close().next().start);
         }
         if (end === node + 1) continue;
-        const next = closed.next();
+        const next = close().next();
         const level = trie.depth[node] as number;
         this.#stack[level + 1] = next.start;
         this.#walk(trie, node + 1, end, next, () => NO_BYTES, level);
@@ -335,7 +351,6 @@ export class MaskWalk {
 
   #markNode(trie: TokenTrie, node: number, grammar: ByteGrammar, state: StateId): void {
     if (this.#left < Infinity && !this.#hasRoom(grammar, state)) return;
-    if (this.#longestEnd >= 0) this.#longestEnd = Math.max(this.#longestEnd, this.#completion.bytesFrom(grammar, state));
     this.#markIds(trie, node);
   }
 

@@ -1,18 +1,16 @@
 /** The mask at decode time: one matcher per attempt, bound to the live state of a repair. */
 import { digestOf, err, ok, type JsonObject, type Result } from '@contractrl/core';
-import { concatBytes, fromUtf8, toUtf8 } from '../bytes.ts';
+import { fromUtf8, toUtf8 } from '../bytes.ts';
 import type { ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
 import type { Ban } from '../grammar/operation-offers.ts';
-import { CLOSED, DEAD, END, type ValueAutomaton } from '../grammar/value-automaton.ts';
-import type { TokenTrie } from '../vocab/token-trie.ts';
-import type { VocabularyIndex } from '../vocab/vocabulary-index.ts';
-import type { TokenId, Vocabulary } from '../vocab/vocabulary.ts';
+import { CLOSE_BRACKET, COMMA } from '../grammar/position.ts';
+import { CLOSED, END } from '../grammar/value-automaton.ts';
+import type { TokenId } from '../vocab/vocabulary.ts';
 import { clauseAgainst, type MaskClause, type Verdict } from './explain.ts';
-import type { MaskWalk, OutputState } from './mask-walk.ts';
+import { forcedRunFrom, safeTokens, type SpellingParts } from './forced-run.ts';
+import type { MaskWalk } from './mask-walk.ts';
+import { bytesBetween, canStopOnly, firstStep, mayStop, NO_BYTES, stepAfter, type Step } from './step.ts';
 import { allowedIdsOf, bitmaskLength } from './token-bitmask.ts';
-
-const COMMA = 0x2c;
-const CLOSE_BRACKET = 0x5d;
 
 export type MatcherFailure =
   | { readonly code: 'mask/token-not-allowed'; readonly id: TokenId; readonly reason: string }
@@ -73,10 +71,7 @@ export interface MaskMatcher {
 }
 
 /** What a matcher shares with all others of its compiled mask. */
-export interface MatcherParts {
-  readonly vocabulary: Vocabulary;
-  readonly index: VocabularyIndex;
-  readonly automaton: ValueAutomaton;
+export interface MatcherParts extends SpellingParts {
   readonly walk: MaskWalk;
   /** Folded into {@link MaskMatcher.maskDigest}: contract, document, vocabulary and options. */
   readonly identity: () => JsonObject;
@@ -86,37 +81,10 @@ export interface MatcherParts {
   grammarWithout(bans: readonly Ban[]): ByteGrammar;
 }
 
-/** After the opening bytes and after each accepted token. Steps never change, so fork and rollback hold on to one: O(1). */
-interface Step extends OutputState {
-  readonly parent: Step | undefined;
-  readonly bytes: Uint8Array;
-  /** Bytes of the whole output up to here. */
-  readonly length: number;
-  /** Offset of the separator in front of the open operation. */
-  readonly operationStart: number;
-  readonly isTerminated: boolean;
-  /** Tokens accepted so far. */
-  readonly tokenCount: number;
-  /** Hash of this step's mask, once it was asked for. */
-  maskHash: string | undefined;
-}
-
-const NO_BYTES = new Uint8Array(0);
-/** A forced run ends of itself in every finite contract; this bounds a single answer. */
-const MAX_FORCED_BYTES = 4096;
-/** Bytes of earlier output that forced bytes are tokenised behind: more than any merge of a tokenizer reaches back over. */
-const LOOK_BACK_BYTES = 64;
-
 /** A matcher at the start of an output. */
 export function createMatcher(parts: MatcherParts): MaskMatcher {
   const first = firstStep(parts.grammarWithout([]));
   return new ContractMatcher(parts, [], first, first);
-}
-
-function firstStep(grammar: ByteGrammar): Step {
-  return {
-    parent: undefined, grammar, state: grammar.start, closed: undefined, bytes: NO_BYTES, length: 0, operationStart: 0, isTerminated: false, tokenCount: 0, maskHash: undefined,
-  };
 }
 
 class ContractMatcher implements MaskMatcher {
@@ -183,15 +151,15 @@ class ContractMatcher implements MaskMatcher {
   }
 
   forcedBytes(): Uint8Array {
-    return this.#hasFailed || this.#step.isTerminated ? NO_BYTES : this.#forcedRun().bytes;
+    return this.#hasFailed || this.#step.isTerminated ? NO_BYTES : forcedRunFrom(this.#step, this.#parts).bytes;
   }
 
   forcedTokens(): readonly TokenId[] {
     if (this.#hasFailed || this.#step.isTerminated) return [];
-    const { bytes, end } = this.#forcedRun();
+    const { bytes, end } = forcedRunFrom(this.#step, this.#parts);
     const { vocabulary } = this.#parts;
     const ends = canStopOnly(end, this.#parts.automaton);
-    const tokens = bytes.length === 0 ? [] : this.#safeTokens(bytes, ends);
+    const tokens = bytes.length === 0 ? [] : safeTokens(this.#step, bytes, ends, this.#parts);
     const isWholeRun = tokens.reduce((length, id) => length + (vocabulary.tokens[id] as Uint8Array).length, 0) === bytes.length;
     const forced = ends && isWholeRun ? [...tokens, vocabulary.stopIds[0] as TokenId] : tokens;
     return forced.length === 0 || this.#hasTokensFor(forced) ? forced : [];
@@ -265,7 +233,7 @@ class ContractMatcher implements MaskMatcher {
 
   maskDigest(): string {
     const masks: (string | null)[] = [];
-    for (let step: Step | undefined = this.#step; step !== undefined; step = step.parent) masks.push(step.maskHash ?? null);
+    for (let step: Step | undefined = this.#step; step !== undefined; step = step.parent) masks.push(step.maskHash?.map(hex).join('') ?? null);
     return digestOf({ ...this.#parts.identity(), bans: this.#bans as unknown as JsonObject[], masks: masks.reverse() });
   }
 
@@ -273,7 +241,7 @@ class ContractMatcher implements MaskMatcher {
   #find(step: Step): number {
     const { walk } = this.#parts;
     walk.find(step, () => bytesBetween(step, step.operationStart), this.#tokensLeft(step));
-    step.maskHash ??= hex(walk.hashHigh) + hex(walk.hashLow);
+    step.maskHash ??= [walk.hashHigh, walk.hashLow];
     // cannot happen while every reachable state has a way to the end; if it does, nothing may be sampled
     if (walk.count === 0 && !this.#isMiss(step)) this.#hasFailed = true;
     return walk.count;
@@ -336,94 +304,10 @@ class ContractMatcher implements MaskMatcher {
     return !(step.closed as ClosedOperation).hasNext() || this.#parts.walk.shortestCompletion(step) > this.#tokensLeft(step);
   }
 
-  /** The bytes up to the next choice, and the step they lead to. */
-  #forcedRun(): { readonly bytes: Uint8Array; readonly end: Step } {
-    const { automaton } = this.#parts;
-    const bytes: number[] = [];
-    let end = this.#step;
-    while (bytes.length < MAX_FORCED_BYTES) {
-      const byte = forcedByteAt(end, automaton);
-      if (byte < 0) break;
-      bytes.push(byte);
-      end = stepAfter(end, Uint8Array.of(byte), automaton) as Step;
-    }
-    return { bytes: Uint8Array.from(bytes), end: { ...end, parent: undefined } };
-  }
-
-  /**
-   * The tokens every canonical spelling of the run begins with. Some legal token may start inside the run and reach beyond it; then the
-   * run's own spelling may only be trusted as far as it agrees with the spelling of what lies in front of that token, for every such token.
-   */
-  #safeTokens(bytes: Uint8Array, ends: boolean): readonly TokenId[] {
-    const cuts = ends ? [bytes.length] : [...this.#spanningStarts(bytes), bytes.length];
-    let agreed: readonly TokenId[] | undefined;
-    for (const cut of cuts) {
-      const spelled = this.#spell(bytes.subarray(0, cut));
-      const shared = agreed === undefined ? spelled.length : agreed.findIndex((id, index) => id !== spelled[index]);
-      agreed = agreed === undefined ? spelled : agreed.slice(0, shared === -1 ? agreed.length : shared);
-      if (agreed.length === 0) return [];
-    }
-    return agreed ?? [];
-  }
-
-  /** Offsets inside the run at which a legal token starts that spans the run's end. */
-  #spanningStarts(bytes: Uint8Array): readonly number[] {
-    const { automaton, index: { trie, longestToken }, vocabulary } = this.#parts;
-    const starts: number[] = [];
-    let step = this.#step;
-    for (let start = 0; start < bytes.length; start += 1) {
-      if (bytes.length - start < longestToken) {
-        const inside = bytes.subarray(start);
-        const isLegal = (token: Uint8Array): boolean => stepAfter(step, token, automaton) !== undefined;
-        if (someTokenBeyond(trie, inside, (id) => isLegal(vocabulary.tokens[id] as Uint8Array))) starts.push(start);
-      }
-      step = stepAfter(step, bytes.subarray(start, start + 1), automaton) as Step;
-    }
-    return starts;
-  }
-
-  /** The tokenizer's own spelling of `bytes` behind the output so far; of `bytes` alone where the two would merge. */
-  #spell(bytes: Uint8Array): readonly TokenId[] {
-    const { vocabulary } = this.#parts;
-    const before = this.#context();
-    const text = fromUtf8(bytes);
-    const together = vocabulary.encode(before + text);
-    let skipped = toUtf8(before).length;
-    let first = 0;
-    while (skipped > 0 && first < together.length) {
-      skipped -= vocabulary.tokens[together[first] as TokenId]?.length ?? Infinity;
-      first += 1;
-    }
-    const spelled = skipped === 0 ? together.slice(first) : vocabulary.encode(text);
-    // an encoder that changes its text (normalises, adds a space) is trusted only as far as it gives the bytes back
-    let length = 0;
-    const wrong = spelled.findIndex((id) => {
-      const token = vocabulary.tokens[id];
-      if (token === undefined || !startsWith(bytes, length, token)) return true;
-      length += token.length;
-      return false;
-    });
-    return wrong === -1 ? spelled : spelled.slice(0, wrong);
-  }
-
-  /** The end of the output so far, whole tokens; empty where that begins or ends inside a character. */
-  #context(): string {
-    const end = this.#step;
-    let start = end;
-    while (start.parent !== undefined && end.length - start.length < LOOK_BACK_BYTES) start = start.parent;
-    const bytes = bytesBetween(end, start.length);
-    const text = fromUtf8(bytes);
-    return toUtf8(text).length === bytes.length ? text : '';
-  }
-
   #reasonAgainst(id: TokenId): string {
     if (this.#parts.vocabulary.stopIds.includes(id)) return 'the output is not complete';
     return this.#parts.vocabulary.tokens[id] === undefined ? 'special tokens and padding are never part of the output' : 'its bytes leave the contract';
   }
-}
-
-function mayStop({ state }: Step, automaton: ValueAutomaton): boolean {
-  return state > 0 && automaton.isAccepting(state);
 }
 
 /** The steps of all accepted tokens, the first token's first. */
@@ -437,80 +321,6 @@ function stepsUpTo(last: Step): readonly Step[] {
 function valueOffset(operation: string): number {
   const [opening = ''] = /^\{"op":"(?:add|replace)","path":"(?:[^"\\]|\\.)*","value":/.exec(operation) ?? [];
   return 1 + toUtf8(opening).length;
-}
-
-/** A bare number may stop and may also go on. */
-function canStopOnly(step: Step, automaton: ValueAutomaton): boolean {
-  return step.state === CLOSED || (mayStop(step, automaton) && automaton.isFinal(step.state));
-}
-
-/** Walks `bytes` from a step. What follows an operation depends on the document it leaves, so its bytes are gathered there. */
-function stepAfter(from: Step, bytes: Uint8Array, automaton: ValueAutomaton): Step | undefined {
-  let { grammar, state, closed, operationStart } = from;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index] as number;
-    if (state > 0 && state !== END) {
-      state = automaton.next(state, byte);
-    } else if (state !== END) {
-      state = grammar.next(state, byte);
-    } else if (byte === CLOSE_BRACKET && (closed as ClosedOperation).canEnd()) {
-      state = CLOSED;
-    } else if (byte === COMMA && (closed as ClosedOperation).hasNext()) {
-      grammar = (closed as ClosedOperation).next();
-      state = grammar.start;
-      operationStart = from.length + index;
-    } else {
-      return undefined;
-    }
-    if (state === DEAD) return undefined;
-    // END is entered by a closing brace only, never kept
-    closed = state === END ? grammar.close(operationBytes(from, operationStart, bytes.subarray(0, index + 1))) : undefined;
-  }
-  return { parent: from, grammar, state, closed, bytes, length: from.length + bytes.length, operationStart, isTerminated: false, tokenCount: from.tokenCount + 1, maskHash: undefined };
-}
-
-/** Bytes of the operation that starts at offset `start` and ends with the last of `added`, which follow `step`. */
-function operationBytes(step: Step, start: number, added: Uint8Array): Uint8Array {
-  return start >= step.length ? added.subarray(start - step.length) : concatBytes([bytesBetween(step, start), added]);
-}
-
-/** The only byte that can follow, −1 where there is a choice or the output may stop. */
-function forcedByteAt({ grammar, state, closed }: Step, automaton: ValueAutomaton): number {
-  if (state === END) {
-    const hasNext = (closed as ClosedOperation).hasNext();
-    if ((closed as ClosedOperation).canEnd()) return hasNext ? -1 : CLOSE_BRACKET;
-    return hasNext ? COMMA : -1;
-  }
-  return state > 0 ? automaton.forcedByte(state) : grammar.forcedByte(state);
-}
-
-/** The output's bytes from offset `start` up to `step`. O(bytes). */
-function bytesBetween(step: Step, start: number): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let current = step;
-  while (current.length > start && current.parent !== undefined) {
-    parts.push(current.bytes);
-    current = current.parent;
-  }
-  return concatBytes(parts.reverse()).subarray(start - current.length);
-}
-
-/** Whether a token that begins with `bytes` and is longer passes `test`. */
-function someTokenBeyond(trie: TokenTrie, bytes: Uint8Array, test: (id: TokenId) => boolean): boolean {
-  let [from, to] = [0, trie.nodeCount];
-  for (const byte of bytes) {
-    let node = from;
-    while (node < to && trie.byte[node] !== byte) node += trie.subtreeSize[node] as number;
-    if (node >= to) return false;
-    [from, to] = [node + 1, node + (trie.subtreeSize[node] as number)];
-  }
-  // ids of the nodes from..to lie together
-  for (let index = trie.tokenOffset[from] as number; from < to && index < (trie.tokenOffset[to] as number); index += 1) if (test(trie.ids[index] as number)) return true;
-  return false;
-}
-
-function startsWith(bytes: Uint8Array, offset: number, part: Uint8Array): boolean {
-  return offset + part.length <= bytes.length && part.every((byte, index) => bytes[offset + index] === byte);
 }
 
 function hex(word: number): string {

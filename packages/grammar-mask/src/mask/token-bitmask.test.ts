@@ -32,6 +32,12 @@ test('applying leaves allowed logits as they are and sets all others to −Infin
   }));
 });
 
+test('a word that allows its first id alone allows no other', () => {
+  const logits = new Float32Array(40);
+  applyBitmask(logits, Int32Array.of(1, 0));
+  expect(logits.findLastIndex((logit) => logit === 0)).toBe(0);
+});
+
 test('a bitmask of another width is a bug of the caller', () => {
   expect(() => { applyBitmask(new Float32Array(65), new Int32Array(2)); }).toThrow(RangeError);
 });

@@ -67,7 +67,7 @@ describe('a mask over such a vocabulary', () => {
     expect([...seen].filter((id) => id < FIRST_BYTE || id >= FIRST_PIECE + 7)).toEqual([]);
   });
 
-  test('is bound to the model it was made for, and to no other', () => {
+  test('21: is bound to the model it was made for, and to no other', () => {
     if (!compiled.ok) throw new Error(compiled.error.code);
     const bind = (logitWidth: number, vocabularyDigest?: string) => compiled.value.bind(stateOf({}, 1), { model: { logitWidth, ...(vocabularyDigest === undefined ? {} : { vocabularyDigest }) } });
     expect(bind(vocabulary.logitWidth, vocabulary.digest).ok).toBe(true);

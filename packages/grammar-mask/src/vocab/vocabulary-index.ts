@@ -1,47 +1,42 @@
 /**
- * What the mask prepares once per vocabulary: the whole tree, and for free text the slice: tokens that are plain text of whole characters
- * (no quote, backslash, control byte or partial character), pre-masked by their length in code points. Inside a free string the slice is
- * OR-ed in and only the tree of the other, exceptional tokens is walked (SmolLM2: 671 of 49,135).
- * The idea of slices is llguidance's (`docs/optimizations.md`).
+ * What the mask prepares once per vocabulary: the byte tree, and the tokens by what they spell inside a string. Inside a free string all that
+ * spells text is one slice by its length in code points, OR-ed in at once; only tokens with the closing quote are looked at (SmolLM2: 161 of
+ * 49,135). The idea of slices is llguidance's (`docs/optimizations.md`).
  */
-import { codePointLength } from '../bytes.ts';
+import type { TextAutomaton } from '@contractrl/core/schema';
+import { Alphabet, ANY_TEXT } from '../grammar/alphabet.ts';
+import { CharacterSpelling } from '../grammar/character-spelling.ts';
 import { createSpelling, type Spelling } from '../grammar/spelling.ts';
+import { TextTree, type TextNode } from './text-tree.ts';
+import { sliceOf, type TokenSlice } from './token-group.ts';
 import { buildTokenTrie, type TokenTrie } from './token-trie.ts';
-import type { TokenId, Vocabulary } from './vocabulary.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
-/** A pre-computed set of tokens, in the form in which it is added to a mask. */
-export interface TokenSlice {
-  readonly words: Int32Array;
-  readonly count: number;
-  readonly hashLow: number;
-  readonly hashHigh: number;
+/** Text behind which tokens close a free string. */
+export interface ClosingText {
+  readonly codePoints: number;
+  readonly node: TextNode;
 }
 
 export interface VocabularyIndex {
   readonly spelling: Spelling;
   readonly trie: TokenTrie;
-  /** Tokens that are not plain and add at most {@link MAX_SHARED_REACH} code points to a string. */
-  readonly exceptional: TokenTrie;
-  /** The few that add more, such as a ruled line with its closing quote. */
-  readonly farReaching: TokenTrie;
   readonly longestToken: number;
   /** Two independent mixes of every id; a mask's hash is their sum over its ids, whatever the order. */
   readonly mixLow: Int32Array;
   readonly mixHigh: Int32Array;
-  /** Plain tokens by their length in code points. */
-  readonly plainTokens: readonly (readonly TokenId[] | undefined)[];
-  /** Plain tokens of at most `codePoints` code points. */
+  /** What tokens spell inside a free string, by code points. */
+  readonly textNodes: readonly TextNode[];
+  /** Of those, behind which some token closes the string. */
+  readonly closings: readonly ClosingText[];
+  /** Tokens that spell, or begin to spell, at most `codePoints` code points of a string. */
   sliceUpTo(codePoints: number): TokenSlice;
+  /** What tokens spell inside strings of one content. */
+  textTree(automaton: TextAutomaton): TextTree;
 }
 
 /** What is worth keeping between two processes: the rest follows from it and the vocabulary at once. */
-export type IndexFields = Pick<VocabularyIndex, 'trie' | 'exceptional' | 'farReaching' | 'longestToken' | 'plainTokens'>;
-
-/**
- * States of a string whose bounds lie further away share what exceptional tokens may follow: of 1,000 to 3,000 such tokens all but a few dozen
- * reach no further, while the longest reach 80.
- */
-export const MAX_SHARED_REACH = 8;
+export type IndexFields = Pick<VocabularyIndex, 'trie' | 'longestToken'>;
 
 const prepared = new WeakMap<Vocabulary, VocabularyIndex>();
 
@@ -61,77 +56,40 @@ export function adoptIndex(vocabulary: Vocabulary, fields: IndexFields): void {
 
 function buildIndex(vocabulary: Vocabulary): VocabularyIndex {
   const { tokens } = vocabulary;
-  const spelling = createSpelling(tokens);
-  const all: TokenId[] = [];
-  const exceptional: TokenId[] = [];
-  const farReaching: TokenId[] = [];
-  /** Plain tokens by length in code points. */
-  const plain: TokenId[][] = [];
-  for (const [id, bytes] of tokens.entries()) {
-    if (bytes === undefined || bytes.length === 0) continue;
-    all.push(id);
-    const length = plainLength(bytes, spelling);
-    if (length < 0) (reachInString(bytes) > MAX_SHARED_REACH ? farReaching : exceptional).push(id);
-    else (plain[length] ??= []).push(id);
-  }
-  const longestOf = (ids: readonly TokenId[]): number => ids.reduce((longest, id) => Math.max(longest, (tokens[id] as Uint8Array).length), 0);
-  return completeIndex(vocabulary, spelling, {
-    trie: buildTokenTrie(tokens, all), exceptional: buildTokenTrie(tokens, exceptional), farReaching: buildTokenTrie(tokens, farReaching), longestToken: longestOf(all), plainTokens: plain,
-  });
+  const ids = [...tokens.keys()].filter((id) => tokens[id] !== undefined);
+  const longestToken = ids.reduce((longest, id) => Math.max(longest, (tokens[id] as Uint8Array).length), 0);
+  return completeIndex(vocabulary, createSpelling(tokens), { trie: buildTokenTrie(tokens, ids), longestToken });
 }
 
 function completeIndex({ logitWidth }: Vocabulary, spelling: Spelling, fields: IndexFields): VocabularyIndex {
-  const { plainTokens: plain } = fields;
   const mixLow = new Int32Array(logitWidth);
   const mixHigh = new Int32Array(logitWidth);
   for (let id = 0; id < logitWidth; id += 1) {
     mixLow[id] = mix(id, 0x9e3779b1);
     mixHigh[id] = mix(id, 0x7feb352d);
   }
-
-  const slices: TokenSlice[] = [{ words: new Int32Array((logitWidth + 31) >> 5), count: 0, hashLow: 0, hashHigh: 0 }];
-  const sliceUpTo = (codePoints: number): TokenSlice => {
-    const longest = Math.min(codePoints, plain.length - 1);
-    while (slices.length <= longest) {
-      const shorter = slices.at(-1) as TokenSlice;
-      const added = plain[slices.length] ?? [];
-      const words = shorter.words.slice();
-      let { hashLow, hashHigh } = shorter;
-      for (const id of added) {
-        words[id >> 5] = (words[id >> 5] as number) | (1 << (id & 31));
-        hashLow = (hashLow + (mixLow[id] as number)) | 0;
-        hashHigh = (hashHigh + (mixHigh[id] as number)) | 0;
-      }
-      slices.push({ words, count: shorter.count + added.length, hashLow, hashHigh });
-    }
-    return slices[Math.max(0, longest)] as TokenSlice;
+  const characters = new CharacterSpelling(spelling);
+  const trees = new WeakMap<TextAutomaton, TextTree>();
+  const textTree = (automaton: TextAutomaton): TextTree => {
+    let tree = trees.get(automaton);
+    if (tree === undefined) trees.set(automaton, tree = new TextTree(fields.trie, characters, new Alphabet(automaton), [mixLow, mixHigh]));
+    return tree;
   };
-  return { ...fields, spelling, mixLow, mixHigh, sliceUpTo };
-}
 
-/** Code points of a token that any free string accepts as it stands; −1 for every other token. */
-function plainLength(bytes: Uint8Array, spelling: Spelling): number {
-  let length = 0;
-  for (let offset = 0; offset < bytes.length; length += 1) {
-    const byte = bytes[offset] as number;
-    const size = byte < 0x20 || byte === 0x22 || byte === 0x5c || spelling.isSpellable[byte] === 0 ? 0 : codePointLength(bytes, offset);
-    if (size === 0) return -1;
-    offset += size;
-  }
-  return length;
-}
-
-/** Code points up to the end of the string or of the token: at most so many a token adds. A raw control byte ends all. */
-function reachInString(bytes: Uint8Array): number {
-  let reach = 0;
-  for (let offset = 0; offset < bytes.length; offset += 1) {
-    const byte = bytes[offset] as number;
-    if (byte < 0x20 || byte === 0x22) break;
-    if (byte === 0x5c) offset += 1;
-    // a continuation byte belongs to a character begun before
-    if (offset === 0 || (byte & 0xc0) !== 0x80) reach += 1;
-  }
-  return reach;
+  const free = textTree(ANY_TEXT);
+  const textNodes: TextNode[] = [];
+  for (let node: TextNode | undefined = free.root; node !== undefined; [node] = node.next) textNodes.push(free.open(node));
+  const closings = textNodes.map((node, codePoints) => ({ codePoints, node })).filter(({ node }) => node.quoted.ids.length + node.closing.length > 0);
+  const slices: TokenSlice[] = [sliceOf([], new Int32Array((logitWidth + 31) >> 5))];
+  const sliceUpTo = (codePoints: number): TokenSlice => {
+    for (let length = slices.length; length <= Math.min(codePoints, textNodes.length); length += 1) {
+      const shorter = slices[length - 1] as TokenSlice;
+      const begun = (textNodes[length - 1] as TextNode).partial.map(({ group }) => group);
+      slices.push(sliceOf([...begun, ...textNodes.slice(length, length + 1).map(({ whole }) => whole)], shorter.words.slice(), shorter));
+    }
+    return slices[Math.min(codePoints, slices.length - 1)] as TokenSlice;
+  };
+  return { ...fields, spelling, mixLow, mixHigh, textNodes, closings, sliceUpTo, textTree };
 }
 
 function mix(id: number, seed: number): number {

@@ -5,9 +5,10 @@
  * From core it takes what defines the language: the action mask, `applyPatch`, and the schema nodes.
  */
 import {
-  ABSTAIN_CODES, actionMask, applyPatch, checkCrossField, createJudge, jsonEqual, parsePatch, readSchemaPlace, resolvePointer, schemaPlacesIn,
-  type Contract, type Judge, type JsonPointer, type JsonValue, type Patch, type SchemaNode,
+  ABSTAIN_CODES, applyPatch, checkCrossField, createJudge, jsonEqual, parsePatch, resolvePointer,
+  type Contract, type Judge, type JsonPointer, type JsonValue, type Patch,
 } from '@contractrl/core';
+import { actionMask, readSchemaPlace, schemaPlacesIn, type SchemaNode } from '@contractrl/core/schema';
 import { isNaiveChurn, isNaivelyTooFar, type NaiveRules } from './naive-rules.ts';
 
 export interface NaiveLimits {
@@ -64,6 +65,7 @@ interface Found {
 
 export function createNaiveRecognizer(
   contract: Contract, document: JsonValue, operationsLeft: number, limits: NaiveLimits, escapesAstral: boolean, rules: NaiveRules = { excludeNoOps: false, goal: false },
+  close: (node: SchemaNode) => SchemaNode = (node) => node,
 ): NaiveRecognizer {
   const values = createNaiveValues(limits, escapesAstral);
   const { literal, spell } = values;
@@ -71,7 +73,8 @@ export function createNaiveRecognizer(
   const forms = new Map<string, OperationForm[]>();
   const isGoal = (found: JsonValue): boolean => contract.judge.judge(found).length === 0 && checkCrossField(contract.document.crossField, found).length === 0;
   /** Bytes that values of this contract are made of, closing ones first, so that a search for another value ends soon. */
-  const alphabet = [...new Set(`"]}${spell(contract.document.tool.parameters)}${spell(document)},:.-0123456789\\truefalsn\x80\x90\xa0\xbf`)];
+  const closed = close({ kind: 'string', minLength: 0, maxLength: undefined });
+  const alphabet = [...new Set(`"]}${closed.kind === 'literals' ? spell(closed.values) : ''}${spell(contract.schema)}${spell(document)},:.-0123456789\\truefalsn\x80\x90\xa0\xbf`)];
   const results = new Map<string, JsonValue>();
 
   /** Each admissible operation as its opening text and, for a value, the node. */
@@ -86,11 +89,12 @@ export function createNaiveRecognizer(
     };
     const isWorth = (text: string, isJudged: boolean): boolean => isOffered(text) && !(rules.goal && left === 1 && isJudged && !isGoal(after(found, text, left)));
     const actions = actionMask(contract, found, left);
-    const placeAt = schemaPlacesIn(contract.document.tool.parameters, found);
+    const placeAt = schemaPlacesIn(contract.schema, found);
     const nodeAt = (pointer: JsonPointer): SchemaNode | undefined => {
       const place = placeAt(pointer);
-      const node = place.ok ? readSchemaPlace(contract.document.tool.parameters, place.value) : place;
-      return node.ok && values.isSatisfiable(node.value) ? node.value : undefined;
+      const node = place.ok ? readSchemaPlace(contract.schema, place.value) : place;
+      const closed = node.ok ? close(node.value) : undefined;
+      return closed !== undefined && values.isSatisfiable(closed) ? closed : undefined;
     };
     const all: OperationForm[] = [];
     for (const op of ['add', 'replace'] as const) {
@@ -275,6 +279,7 @@ export function createNaiveValues(limits: NaiveLimits, escapesAstral: boolean): 
   function hasContent(content: string, { content: asked }: StringNode): boolean {
     if (asked === undefined) return true;
     const decoded = JSON.parse(`"${Buffer.from(content, 'latin1').toString('utf8')}"`) as string;
+    if (asked.excluded?.some((source) => new RegExp(source, 'u').test(decoded)) === true) return false;
     return asked.patterns.every((source) => new RegExp(source, 'u').test(decoded)) && asked.formats.every((format) => isOfFormat(format, decoded));
   }
 
