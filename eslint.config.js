@@ -47,6 +47,6 @@ export default tseslint.config(
   },
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
-    languageOptions: { globals: { console: 'readonly', process: 'readonly', module: 'readonly', Buffer: 'readonly', URL: 'readonly', require: 'readonly', setTimeout: 'readonly', setInterval: 'readonly', clearTimeout: 'readonly', fetch: 'readonly' } },
+    languageOptions: { globals: { console: 'readonly', process: 'readonly', module: 'readonly', Buffer: 'readonly', URL: 'readonly', require: 'readonly', setTimeout: 'readonly', setInterval: 'readonly', clearInterval: 'readonly', clearTimeout: 'readonly', fetch: 'readonly' } },
   },
 );

@@ -30,7 +30,7 @@ async function findArtifacts(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** GET /model/model.gguf and /adapter/…: streamed, with their length, 404 where there is no file. */
+/** GET /model/model.gguf and /adapter/…: streamed, with their length, from a given byte on where one is asked for, 404 where there is no file. */
 function serveArtifacts(): Plugin {
   /** Asked for once: loading the package that knows takes a second. */
   let artifacts: ReturnType<typeof findArtifacts> | undefined;
@@ -38,7 +38,7 @@ function serveArtifacts(): Plugin {
     const [url = ''] = (request.url ?? '').split('?');
     if (!/^\/(model|adapter)\//u.test(url)) return next();
     artifacts ??= findArtifacts();
-    void artifacts.then((found) => send(response, modelOverride(url) ?? found.get(url))).catch(next);
+    void artifacts.then((found) => send(response, modelOverride(url) ?? found.get(url), request.headers.range)).catch(next);
   };
   return {
     name: 'contractrl-artifacts',
@@ -53,14 +53,19 @@ function modelOverride(url: string): string | undefined {
   return url === '/model/model.gguf' && told !== '' ? told : undefined;
 }
 
-function send(response: ServerResponse, path: string | undefined): void {
+function send(response: ServerResponse, path: string | undefined, range: string | undefined): void {
   const size = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
   if (path === undefined || size === undefined) {
     response.writeHead(404, ISOLATION_HEADERS).end();
     return;
   }
-  response.writeHead(200, { ...ISOLATION_HEADERS, 'Content-Type': 'application/octet-stream', 'Content-Length': size, 'Cache-Control': 'no-store' });
-  const stream = createReadStream(path);
+  const start = Number(/^bytes=(\d+)-$/u.exec(range ?? '')?.[1] ?? 0);
+  const partial = start > 0 && start < size;
+  response.writeHead(partial ? 206 : 200, {
+    ...ISOLATION_HEADERS, 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store', 'Accept-Ranges': 'bytes',
+    'Content-Length': partial ? size - start : size, ...(partial ? { 'Content-Range': `bytes ${start}-${size - 1}/${size}` } : {}),
+  });
+  const stream = createReadStream(path, partial ? { start } : {});
   // a page that cancels closes its connection; a file that cannot be read ends it, and the page sees a body cut short
   response.on('close', () => stream.destroy());
   stream.on('error', () => response.destroy());
@@ -73,7 +78,7 @@ export default defineConfig({
   server: { host: '127.0.0.1', headers: ISOLATION_HEADERS },
   preview: { host: '127.0.0.1', headers: ISOLATION_HEADERS },
   // entries: the worker's imports are found before the first visit, or finding them would reload the page in the middle of a load
-  optimizeDeps: { exclude: ['onnxruntime-web'], entries: ['index.html', 'src/repair-worker.ts'] },
+  optimizeDeps: { exclude: ['onnxruntime-web'], entries: ['index.html', 'engines.html', 'src/repair-worker.ts', 'src/engine-check-worker.ts'] },
   worker: { format: 'es' },
-  build: { target: 'es2022' },
+  build: { target: 'es2022', rolldownOptions: { input: ['index.html', 'engines.html', 'webllm.html'] } },
 });

@@ -31,14 +31,19 @@ function playwrightsOwn() {
 
 const firstExisting = (paths) => paths.find((path) => path !== undefined && path !== '' && existsSync(path));
 
-/** Resolves to the path of a browser, installing one if need be; undefined where none can be had. */
-export async function findBrowser() {
+/** The path of a browser that is there: the named one, else one in its usual place; undefined where there is none. */
+export function installedBrowser() {
   const named = process.env.CONTRACTRL_CHROMIUM;
   if (named !== undefined && named !== '') {
     if (existsSync(named)) return named;
     console.error(`CONTRACTRL_CHROMIUM names ${named}, which does not exist; looking elsewhere.`);
   }
-  const installed = firstExisting([...usualPlaces(), playwrightsOwn()]);
+  return firstExisting([...usualPlaces(), playwrightsOwn()]);
+}
+
+/** Resolves to the path of a browser, installing one if need be; undefined where none can be had. */
+export async function findBrowser() {
+  const installed = installedBrowser();
   if (installed !== undefined) return installed;
   if (await installDebianPackage('chromium')) {
     const debians = firstExisting(usualPlaces());

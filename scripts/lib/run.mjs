@@ -51,7 +51,7 @@ export function capture(command, args) {
 }
 
 /** The JavaScript entry of an installed package, as its name in `bin` of its package.json says. A workspace's own version comes first. */
-function entryOf(packageName, binName, cwd = ROOT) {
+export function entryOf(packageName, binName, cwd = ROOT) {
   const folder = [cwd, ROOT].map((from) => join(from, 'node_modules', packageName)).find((path) => existsSync(path));
   if (folder === undefined) throw new Error(`${packageName} is not installed: run node scripts/prepare.mjs`);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

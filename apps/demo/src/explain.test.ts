@@ -13,6 +13,9 @@ describe('explain', () => {
     ['model/digest-mismatch', {}, /not used/u],
     ['engine/load-failed', {}, /memory/u],
     ['web/insecure-context', {}, /https/u],
+    ['engine/none-left', { rejected: [{ engine: 'webgpu', reason: { code: 'gpu/no-adapter' } }, { engine: 'wasm', reason: { code: 'engine/out-of-memory' } }] }, /WebGPU: .*adapter.*WASM: .*memory/u],
+    ['model/not-kept', { neededBytes: 98e6, storage: { quotaBytes: 50e6, usageBytes: 1e6 } }, /98\.0 MB.*50\.0 MB.*1\.0 MB/u],
+    ['model/not-kept', {}, /next visit/u],
   ])('%s %j says what to do', (code, params, sentence) => {
     expect(explain({ code, params })).toMatch(sentence);
   });

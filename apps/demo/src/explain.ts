@@ -1,5 +1,7 @@
 /** Codes → plain sentences that say what to do. Codes are public and stable; wording lives here alone. */
-import type { RemoteFailure } from '@contractrl/runtime-webgpu/web';
+import type { JsonValue } from '@contractrl/core';
+import { formatEngineReason, type RemoteFailure } from '@contractrl/runtime-webgpu/web';
+import { formatBytes } from './format.ts';
 
 type Explanation = (params: RemoteFailure['params']) => string;
 
@@ -20,7 +22,8 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     `The file has the wrong size: ${String(actualBytes)} bytes or more, where ${String(expectedBytes)} were expected. It was not used. Fetch the model anew and load again.`,
   'model/digest-mismatch': () => 'The file is damaged or is another model: its SHA-256 is not the pinned one. It was not used. Fetch the model anew and load again.',
   'engine/load-failed': () => 'The model could not be started, most likely for want of memory: it needs about 1 GB. Close other tabs and load the model again.',
-  'model/not-kept': () => 'The browser had no room to keep the model, so the next visit will download it again.',
+  'engine/none-left': ({ rejected }) => `No engine can run the model here. ${rejectedText(rejected)} It needs about 1 GB of memory: close other tabs and load the model again.`,
+  'model/not-kept': ({ neededBytes, storage }) => `The browser did not keep the model, so the next visit will download it again.${roomText(neededBytes, storage)}`,
 };
 
 /** A sentence for any failure; one that has none of its own is named by its code. */
@@ -33,4 +36,19 @@ export function explain(failure: RemoteFailure): string {
 function textOf(cause: unknown): string {
   if (typeof cause !== 'object' || cause === null || !('message' in cause)) return 'no details';
   return String(cause.message);
+}
+
+/** Which engines were tried, and what became of each. */
+function rejectedText(rejected: JsonValue | undefined): string {
+  if (!Array.isArray(rejected)) return '';
+  return rejected.map((each) => {
+    const { engine, reason } = each as { readonly engine: string; readonly reason: { readonly code: string } };
+    return `${engine === 'webgpu' ? 'WebGPU' : 'WASM'}: ${formatEngineReason(reason)}.`;
+  }).join(' ');
+}
+
+function roomText(neededBytes: JsonValue | undefined, storage: JsonValue | undefined): string {
+  if (typeof neededBytes !== 'number' || typeof storage !== 'object' || storage === null) return '';
+  const { quotaBytes, usageBytes } = storage as { readonly quotaBytes: number; readonly usageBytes: number };
+  return ` It takes ${formatBytes(neededBytes)}; this page may use ${formatBytes(quotaBytes)} and already uses ${formatBytes(usageBytes)}. A private window, or a disk that is nearly full, gives less.`;
 }

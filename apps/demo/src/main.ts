@@ -1,18 +1,18 @@
 /** The page: shows one failed call, loads the model on request, repairs, and shows what happened. */
-import type { LoadProgress, RemoteFailure } from '@contractrl/runtime-webgpu/web';
+import { formatEngineReason, type LoadedRepairer, type LoadProgress, type RemoteFailure, type WebEngineName } from '@contractrl/runtime-webgpu/web';
 import example from './example.json' with { type: 'json' };
 import { explain } from './explain.ts';
-import {
-  argumentsAfter, argumentsText, attemptItems, changedLines, definitions, element, figures, formatBytes, formatMs, reportRows, verdictSentence,
-} from './render.ts';
+import { formatBytes, formatMs } from './format.ts';
+import { argumentsAfter, argumentsText, attemptItems, changedLines, definitions, element, figures, reportRows, verdictSentence } from './render.ts';
 import { createRepairController, type DemoState } from './repair-controller.ts';
 import { toReadableJson } from './safe-text.ts';
 
 const PHASE_NAMES: Readonly<Record<LoadProgress['phase'], string>> = {
+  wait: 'Waiting for another tab that downloads the same model',
   download: 'Downloading model and adapter',
   verify: 'Verifying its SHA-256',
-  keep: 'Keeping it for the next visit',
-  build: 'Building the graph in 32-bit floats',
+  build: 'Building the graph',
+  test: 'Fetching the engine and testing it on known answers',
   start: 'Starting the runtime',
 };
 
@@ -33,7 +33,7 @@ function show(state: DemoState): void {
   setText('status', statusText(state));
   showProgress(state.kind === 'loading' ? state.progress : undefined, isBusy);
   showFailure(state.kind === 'empty' || state.kind === 'ready' ? state.failure : undefined);
-  showNotes('loaded' in state ? state.loaded.notes : []);
+  showNotes('loaded' in state ? state.loaded : undefined);
   byId('result').hidden = state.kind !== 'done';
   if (state.kind !== 'done') return;
   byId('report').replaceChildren(...reportRows(state.outcome.reports));
@@ -48,13 +48,17 @@ function statusText(state: DemoState): string {
     case 'empty': return 'The model is not loaded. It is 98 MB, fetched once and kept by the browser.';
     case 'loading': return state.progress === undefined ? 'Starting the worker' : PHASE_NAMES[state.progress.phase];
     case 'ready': {
-      const { phaseMs, fromCache, threads } = state.loaded;
+      const { phaseMs, fromCache, threads, choice } = state.loaded;
       const totalMs = Object.values(phaseMs).reduce((sum, ms) => sum + ms, 0);
-      return `The model is ready: ${formatMs(totalMs)}, ${fromCache ? 'kept from an earlier visit' : 'downloaded'}, ${threads} thread${threads === 1 ? '' : 's'}.`;
+      return `The model is ready: ${formatMs(totalMs)}, ${fromCache ? 'kept from an earlier visit' : 'downloaded'}, ${engineText(choice.engine, threads)}.`;
     }
     case 'repairing': return 'Repairing the call';
     case 'done': return `Done in ${formatMs(state.totalMs)}: ${state.outcome.status}.`;
   }
+}
+
+function engineText(engine: WebEngineName, threads: number): string {
+  return engine === 'webgpu' ? 'on the graphics adapter' : `on WASM with ${threads} thread${threads === 1 ? '' : 's'}`;
 }
 
 function showProgress(progress: LoadProgress | undefined, isBusy: boolean): void {
@@ -77,9 +81,12 @@ function showFailure(failure: RemoteFailure | undefined): void {
   box.replaceChildren(...(failure === undefined ? [] : [element('p', explain(failure)), element('code', failure.code)]));
 }
 
-function showNotes(notes: readonly RemoteFailure[]): void {
+/** What went wrong without harm, and why the engines that were passed over were. */
+function showNotes(loaded: LoadedRepairer | undefined): void {
+  const rejected = (loaded?.choice.rejected ?? []).map(({ engine, reason }) => `Not on ${engine === 'webgpu' ? 'WebGPU' : 'WASM'}: ${formatEngineReason(reason)}.`);
+  const notes = [...rejected, ...(loaded?.notes ?? []).map(explain)];
   byId('notes').hidden = notes.length === 0;
-  byId('notes').replaceChildren(...notes.map((note) => element('li', explain(note))));
+  byId('notes').replaceChildren(...notes.map((note) => element('li', note)));
 }
 
 /** A button that is disabled under the keyboard's focus hands it to one that can be used. */

@@ -2,6 +2,7 @@
 import type { HistoryEntry, JsonValue, Violation } from '@contractrl/core';
 import type { RemoteOutcome } from '@contractrl/runtime-webgpu/web';
 import { diffLines } from 'diff';
+import { formatMs } from './format.ts';
 import { toReadableJson, toSafeText } from './safe-text.ts';
 
 export function element<K extends keyof HTMLElementTagNameMap>(name: K, text = '', className = ''): HTMLElementTagNameMap[K] {
@@ -78,14 +79,6 @@ export function figures(outcome: RemoteOutcome, totalMs: number): readonly (read
     ['Confidence', outcome.confidence === undefined ? 'none' : outcome.confidence.toFixed(3)],
     ['Ledger digest', outcome.ledger],
   ];
-}
-
-export function formatMs(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
-}
-
-export function formatBytes(bytes: number): string {
-  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 function count(number: number, noun: string): string {

@@ -6,8 +6,7 @@ import type { JsonValue } from '@contractrl/core';
 import {
   connectRepairer, DEFAULT_ADAPTER, DEFAULT_MODEL, type LoadedRepairer, type LoadProgress, type LoadRequest, type RemoteFailure, type RemoteOutcome, type RepairerClient,
 } from '@contractrl/runtime-webgpu/web';
-import runtimeScript from 'onnxruntime-web/ort-wasm-simd-threaded.mjs?url';
-import runtimeBinary from 'onnxruntime-web/ort-wasm-simd-threaded.wasm?url';
+import { RUNTIMES } from './runtimes.ts';
 
 export type DemoState =
   | { readonly kind: 'empty'; readonly failure: RemoteFailure | undefined }
@@ -63,6 +62,7 @@ export function createRepairController(onChange: (state: DemoState) => void): Re
       running = new AbortController();
       become({ kind: 'repairing', loaded });
       const reply = await client.repair(record, { signal: running.signal });
+      // the reply names what is loaded now where the engine was lost on the way
       if (reply.ok) return become({ kind: 'done', loaded, ...reply.value });
       const isWorkerLost = reply.error.code.startsWith('worker/') && reply.error.code !== 'worker/aborted';
       become(isWorkerLost ? { kind: 'empty', failure: reply.error } : { kind: 'ready', loaded, failure: reply.error });
@@ -90,6 +90,6 @@ function loadRequest(): LoadRequest {
       weights: { ...DEFAULT_ADAPTER.weights, url: absolute(ADAPTER_URLS.weights) },
     },
     threads: undefined,
-    runtime: { mjs: absolute(runtimeScript), wasm: absolute(runtimeBinary) },
+    runtimes: RUNTIMES,
   };
 }

@@ -1,16 +1,10 @@
 /** What the browser tests need from the machine: a Chromium and the model file. Each is named where it is missing. */
 import { existsSync } from 'node:fs';
 import { modelPath } from '@contractrl/runtime-webgpu/node';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type BrowserServer, type LaunchOptions } from 'playwright-core';
 
-const USUAL_PLACES = [
-  '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome', '/Applications/Chromium.app/Contents/MacOS/Chromium',
-  'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
-];
-
-export const browserPath: string | undefined = [process.env['CONTRACTRL_CHROMIUM'] ?? '', ...USUAL_PLACES, chromium.executablePath()]
-  .find((path) => path !== '' && existsSync(path));
+/** As `vitest.config.ts` found it. */
+export const browserPath: string | undefined = process.env['CONTRACTRL_CHROMIUM'] || undefined;
 
 /** As the server finds it: `CONTRACTRL_MODEL`, else the cache. */
 export const modelFile: string = process.env['CONTRACTRL_MODEL'] || modelPath();
@@ -21,11 +15,23 @@ export const missing: readonly string[] = [
   ...(existsSync(modelFile) ? [] : ['no model file: run "npx contractrl model fetch"']),
 ];
 
-export function launchBrowser(): Promise<Browser> {
+/** Chromium offers its software adapter only to who asks for it. */
+export const SOFTWARE_GPU: readonly string[] = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+
+export function launchBrowser(extra: readonly string[] = []): Promise<Browser> {
+  return chromium.launch(launchOptions(extra));
+}
+
+/** A browser whose process is known. */
+export function launchBrowserServer(extra: readonly string[] = []): Promise<BrowserServer> {
+  return chromium.launchServer(launchOptions(extra));
+}
+
+function launchOptions(extra: readonly string[]): LaunchOptions {
   if (browserPath === undefined) throw new TypeError('no browser');
-  return chromium.launch({
+  return {
     executablePath: browserPath,
     // containers give root no sandbox; the rest keeps the browser from talking to anyone
-    args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
+    args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...extra],
+  };
 }

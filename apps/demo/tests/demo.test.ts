@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import example from '../src/example.json' with { type: 'json' };
 import { launchBrowser, missing, modelFile } from './browser.ts';
 
 /** Two slow cores that others use as well; an idle machine takes a tenth of it. */
@@ -65,7 +66,16 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     failed.catch(() => undefined);
   }
 
+  /** Puts another failed call in the place of the page's own. */
+  async function serveExample(example: object): Promise<void> {
+    await context.route('**/src/example.json*', (route) => route.fulfill({
+      contentType: 'text/javascript', headers: { 'Cross-Origin-Resource-Policy': 'same-origin' }, body: `export default ${JSON.stringify(example)};`,
+    }));
+  }
+
   test('loads with progress, cancels a repair, repairs, and needs no download on the next visit', async () => {
+    // no rule reads "three": it takes the model, and long enough to be cancelled
+    await serveExample({ ...example, call: { ...example.call, arguments: { ...example.call.arguments, first: 'three' } } });
     const page = await openPage();
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(await page.isDisabled('#repair')).toBe(true);
@@ -73,7 +83,8 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     await page.click('#load');
     await page.waitForFunction(() => /Downloading model and adapter: [\d.]+ MB of 103\.3 MB, [\d.]+ [kM]B\/s/u.test(document.getElementById('progress-label')?.textContent ?? ''));
     await waitForState(page, 'ready', LOAD_TIMEOUT_MS);
-    expect(await page.innerText('#status')).toContain('downloaded');
+    expect(await page.innerText('#status')).toMatch(/downloaded, on WASM with \d threads?\.$/u);
+    expect(await page.innerText('#notes')).toBe('Not on WebGPU: the browser offers no graphics adapter: none in the machine, or it is blocked or switched off.');
 
     await page.click('#repair');
     await page.click('#cancel');
@@ -85,10 +96,9 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     await page.waitForSelector('body[data-state="repairing"] #cancel:focus');
     await waitForState(page, 'done', REPAIR_TIMEOUT_MS);
     expect(await page.innerText('#report')).toContain('wrong_type');
-    expect(await page.locator('#attempts li').count()).toBe(2);
-    expect(await page.innerText('#attempts')).toContain('[{"op":"replace","path":"/last","value":9}]');
+    expect(await page.innerText('#attempts')).toContain('{"op":"replace","path":"/first","value":3}');
     expect(await page.innerText('#verdict')).toMatch(/^Repaired/u);
-    expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "first": "3",', '-   "last": "9"']);
+    expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "first": "three",', '-   "last": "9"']);
     expect(await page.locator('#call-after ins').allInnerTexts()).toEqual(['+   "first": 3,', '+   "last": 9']);
     expect(await page.innerText('#figures')).toMatch(/Ledger digest\s+[0-9a-f]{64}/u);
     await page.close();
@@ -102,8 +112,10 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     expect(requested).not.toContain('/model/model.gguf');
   }, 2 * LOAD_TIMEOUT_MS + REPAIR_TIMEOUT_MS);
 
-  test('a load can be cancelled, says so, and can be started again', async () => {
+  test('a load can be cancelled, says so, and goes on where it was when started again', async () => {
     const page = await openPage();
+    const ranges: (string | undefined)[] = [];
+    page.on('request', (request) => { if (request.url().endsWith('/model/model.gguf')) ranges.push(request.headers()['range']); });
     await page.click('#load');
     await page.waitForFunction(() => (document.getElementById('progress') as HTMLProgressElement).value > 0.05);
     await page.click('#cancel');
@@ -113,14 +125,22 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
 
     await page.click('#load');
     await waitForState(page, 'ready', LOAD_TIMEOUT_MS);
+    expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=\d+-$/u)]);
   }, 2 * LOAD_TIMEOUT_MS);
+
+  test('two tabs download a file once', async () => {
+    const pages = [await openPage(), await openPage()] as const;
+    let requestCount = 0;
+    for (const page of pages) page.on('request', (request) => { if (request.url().endsWith('/adapter/adapter_model.safetensors')) requestCount += 1; });
+    const fetched = await Promise.all(pages.map((page) => page.evaluate("import('/tests/in-page.ts').then(({ fetchAdapter }) => fetchAdapter())")));
+    expect(fetched).toContainEqual({ phases: ['download', 'verify'], fromCache: false });
+    expect(fetched.map((each) => (each as { readonly fromCache: boolean }).fromCache).sort()).toEqual([false, true]);
+    expect(requestCount).toBe(1);
+  }, LOAD_TIMEOUT_MS);
 
   test('text from a tool or a call is shown, never run as markup', async () => {
     const hostile = '<img src="x" onerror="document.title=1">';
-    const example = { id: 'x', request: hostile, tool: { name: hostile, description: hostile, parameters: {} }, call: { name: hostile, arguments: { note: hostile } } };
-    await context.route('**/src/example.json*', (route) => route.fulfill({
-      contentType: 'text/javascript', headers: { 'Cross-Origin-Resource-Policy': 'same-origin' }, body: `export default ${JSON.stringify(example)};`,
-    }));
+    await serveExample({ id: 'x', request: hostile, tool: { name: hostile, description: hostile, parameters: {} }, call: { name: hostile, arguments: { note: hostile } } });
     const page = await openPage();
     expect(await page.innerText('#case')).toContain(hostile);
     expect(await page.innerText('#call-before')).toContain(JSON.stringify(hostile));

@@ -1,142 +1,86 @@
+/** Ledgers on disk as the commands use them: read and verified whole before anything is shown, and problems as sentences. */
+import { readFile } from 'node:fs/promises';
+import { freeze, ok, type FrozenRepair, type LedgerHead, type LedgerRow, type Result } from '@contractrl/core';
+import { formatStorageFailure, readHead, type SignedHead, type StorageFailure } from '@contractrl/core/ledger';
+import { scanLedgerFile, type LedgerFileIssue, type Recovery } from '@contractrl/ledger-storage/file';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import type { Io } from './io.ts';
+import { reportProblem, type Problem } from './problem.ts';
+
+/** A repair as it stands in a ledger. */
+export interface RecordedRepair {
+  readonly firstRow: number;
+  readonly repair: FrozenRepair;
+}
+
 /**
- * A ledger on disk. It is verified whole before the first row is added, and nothing that is there is ever overwritten: a broken or torn
- * ledger is reported and left as it is. All rows of a repair are written at once and synced before its result is handed out.
+ * Verifies the ledger whole, and only then hands out its repairs one by one, so that nothing is shown of a broken one. Gives the exit code;
+ * a repair for which `take` gives another code than 0 decides, and the rest is still read.
  */
-import { open, readFile, type FileHandle } from 'node:fs/promises';
-import {
-  appendRepair, err, formatRow, GENESIS, ok, readLedgerText, repairsIn, verifyRows, type FrozenRepair, type LedgerHead, type LedgerIssue, type Result,
-} from '@contractrl/core';
-import type { Problem } from './problem.ts';
-
-/** `index` is the row that cannot be read, from 0. Bytes that are no UTF-8 never came from here. */
-export type LedgerFileIssue = LedgerIssue | { readonly code: 'ledger/not-utf8'; readonly index: number };
-
-export interface LedgerFile {
-  readonly path: string;
-  /** Fails where the file has changed since it was opened, or cannot be written; then the file is as it was before the call. */
-  append(repair: FrozenRepair): Promise<Result<LedgerHead, Problem>>;
-  close(): Promise<void>;
+export async function readLedgerFile(path: string, io: Io, take: (recorded: RecordedRepair) => Promise<ExitCode>, done: (head: LedgerHead) => Promise<void> = () => Promise.resolve()): Promise<ExitCode> {
+  const head = await verifiedHead(path, io);
+  if (typeof head === 'number') return head;
+  let code: ExitCode = EXIT.ok;
+  // What another program appends meanwhile is not part of what was verified.
+  const again = await scanLedgerFile(path, { through: head }, async (rows) => {
+    const [first] = rows as readonly [LedgerRow, ...LedgerRow[]];
+    if (io.signal.aborted || first.sequence >= head.count) return;
+    const taken = await take({ firstRow: first.sequence, repair: freeze(rows.map((row) => row.entry)) });
+    if (taken !== EXIT.ok) code = taken;
+  });
+  const issue = again.ok ? (again.value.ok || again.value.error.index >= head.count ? undefined : again.value.error) : again.error;
+  if (issue !== undefined) {
+    await reportProblem(toLedgerProblem(path, issue), io);
+    return EXIT.ledgerBroken;
+  }
+  if (io.signal.aborted) return EXIT.interrupted;
+  await done(head);
+  return code;
 }
 
-/** Opens a ledger for appending, a new one if there is none. */
-export async function openLedgerFile(path: string): Promise<Result<LedgerFile, Problem>> {
-  let handle: FileHandle;
+/** The head of a whole ledger, or the exit code after the problem was told. */
+export async function verifiedHead(path: string, io: Io): Promise<LedgerHead | ExitCode> {
+  const scanned = await scanLedgerFile(path);
+  const head = scanned.ok ? scanned.value : scanned;
+  if (head.ok) return head.value;
+  await reportProblem(toLedgerProblem(path, head.error), io);
+  return scanned.ok ? EXIT.ledgerBroken : EXIT.usage;
+}
+
+/** A head that was kept outside the ledger, perhaps signed. */
+export async function readHeadFile(path: string): Promise<Result<LedgerHead | SignedHead, Problem>> {
+  const text = await readTextFile(path);
+  if (!text.ok) return text;
+  const head = readHead(text.value);
+  return head.ok ? head : { ok: false, error: { code: head.error.code, message: `${path} holds no head of a ledger (${'detail' in head.error ? head.error.detail : ''}): give what "ledger head" printed.` } };
+}
+
+export async function readTextFile(path: string): Promise<Result<string, Problem>> {
   try {
-    handle = await open(path, 'a+');
+    return ok(await readFile(path, 'utf8'));
   } catch (error) {
-    return err(toFileProblem(path, error));
-  }
-  const state = await readState(handle, path);
-  if (state.ok) return ok(createLedgerFile(path, handle, state.value));
-  await handle.close();
-  return state;
-}
-
-interface LedgerState {
-  readonly head: LedgerHead;
-  readonly sizeBytes: number;
-}
-
-async function readState(handle: FileHandle, path: string): Promise<Result<LedgerState, Problem>> {
-  try {
-    const bytes = await handle.readFile();
-    const head = verifyLedgerBytes(bytes);
-    return head.ok ? ok({ head: head.value, sizeBytes: bytes.length }) : err(toLedgerProblem(path, head.error));
-  } catch (error) {
-    return err(toFileProblem(path, error));
-  }
-}
-
-function createLedgerFile(path: string, handle: FileHandle, start: LedgerState): LedgerFile {
-  let { head, sizeBytes } = start;
-  return {
-    path,
-    async append(repair) {
-      const next = appendRepair(head, repair);
-      const text = Buffer.from(next.rows.map(formatRow).join(''));
-      try {
-        // Another process that appended meanwhile has continued the same chain; a second continuation would break it.
-        if ((await handle.stat()).size !== sizeBytes) return err({ code: 'ledger/changed-meanwhile', message: `The ledger ${path} was changed by another program: let one run finish before the next one starts.` });
-        await writeWhole(handle, text, sizeBytes);
-      } catch (error) {
-        return err(toFileProblem(path, error));
-      }
-      head = next.head;
-      sizeBytes += text.length;
-      return ok(head);
-    },
-    close: () => handle.close(),
-  };
-}
-
-/** Rows that are cut short by a full disk are taken back: only bytes of this very call are removed. */
-async function writeWhole(handle: FileHandle, bytes: Uint8Array, sizeBytes: number): Promise<void> {
-  try {
-    await handle.appendFile(bytes);
-    await handle.sync();
-  } catch (error) {
-    await handle.truncate(sizeBytes);
-    throw error;
-  }
-}
-
-/** Reads and checks a ledger without opening it for writing. */
-export async function verifyLedgerFile(path: string): Promise<Result<Result<LedgerHead, LedgerFileIssue>, Problem>> {
-  try {
-    return ok(verifyLedgerBytes(await readFile(path)));
-  } catch (error) {
-    return err(toFileProblem(path, error));
-  }
-}
-
-/** The head of a ledger, or its first broken row. An empty file is a ledger without rows. */
-export function verifyLedgerBytes(bytes: Uint8Array): Result<LedgerHead, LedgerFileIssue> {
-  const text = decode(bytes);
-  if (text === undefined) return err({ code: 'ledger/not-utf8', index: firstUndecodableLine(bytes) });
-  if (text === '') return ok(GENESIS);
-  const rows = readLedgerText(text);
-  if (!rows.ok) {
-    // A row before the unreadable one may be broken too, and the first is the one to name.
-    const before = readLedgerText(text.split('\n').slice(0, rows.error.index).map((line) => `${line}\n`).join(''));
-    const chain = before.ok ? verifyRows(before.value) : before;
-    return chain.ok ? rows : chain;
-  }
-  const head = verifyRows(rows.value);
-  if (!head.ok) return head;
-  const repairs = repairsIn(rows.value);
-  return repairs.ok ? head : repairs;
-}
-
-/** Strict, and with a byte order mark kept: otherwise two different files could have the same digest. */
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-const LINE_FEED = 0x0a;
-
-function firstUndecodableLine(bytes: Uint8Array): number {
-  for (let start = 0, line = 0; ; line++) {
-    const feed = bytes.indexOf(LINE_FEED, start);
-    if (feed === -1 || decode(bytes.subarray(start, feed)) === undefined) return line;
-    start = feed + 1;
+    return { ok: false, error: { code: 'input/unreadable', message: `${path} cannot be read (${error instanceof Error ? error.message : String(error)}): check the path and its permissions.` } };
   }
 }
 
 /** What is wrong with a ledger, as a sentence. Rows are counted from 0, as in the file's own `sequence`. */
-export function toLedgerProblem(path: string, issue: LedgerFileIssue): Problem {
+export function toLedgerProblem(path: string, issue: LedgerFileIssue | StorageFailure): Problem {
+  const { code } = issue;
   const advice = 'keep the file as evidence and start a new ledger';
-  switch (issue.code) {
-    case 'ledger/torn-row': return { code: issue.code, message: `The last row of the ledger ${path} (row ${issue.index}) was cut short, as by a crash or a full disk: ${advice}.` };
-    case 'ledger/open-repair': return { code: issue.code, message: `The repair that starts at row ${issue.index} of the ledger ${path} has no end, as after a crash: ${advice}.` };
-    default: return { code: issue.code, message: `The ledger ${path} is broken at row ${issue.index}: ${advice}.` };
+  if (!('index' in issue)) {
+    return code === 'ledger/storage-access'
+      ? { code: 'ledger/file-access', message: `The ledger ${path} cannot be read or written (${issue.detail}): check the path, its permissions and the space on the disk.` }
+      : { code, message: `${path}: ${formatStorageFailure(issue)}` };
+  }
+  switch (code) {
+    case 'ledger/torn-row': return { code, message: `The last row of the ledger ${path} (row ${issue.index}) was cut short, as by a crash or a full disk: append to the ledger to have it moved aside, or ${advice}.` };
+    case 'ledger/open-repair': return { code, message: `The repair that starts at row ${issue.index} of the ledger ${path} has no end, as after a crash: ${advice}, unless it is the last one, which the next repair moves aside.` };
+    case 'ledger/truncated': return { code, message: `The ledger ${path} ends before row ${issue.index}, and the kept head is that of ${issue.expectedCount} rows: find out who cut it, and restore it from a copy.` };
+    case 'ledger/wrong-head': return { code, message: `Row ${issue.index} of the ledger ${path} is not the one of the kept head: the ledger was written anew. Restore it from a copy.` };
+    default: return { code, message: `The ledger ${path} is broken at row ${issue.index}: ${advice}.` };
   }
 }
 
-function toFileProblem(path: string, error: unknown): Problem {
-  const detail = error instanceof Error ? error.message : String(error);
-  return { code: 'ledger/file-access', message: `The ledger ${path} cannot be read or written (${detail}): check the path, its permissions and the space on the disk.` };
+export function toRecoveryProblem(path: string, { index, reason, movedBytes, movedTo }: Recovery): Problem {
+  return { code: reason, message: `A crash had cut the ledger ${path} short. Its ${index} whole rows are kept; the ${movedBytes} bytes behind them, which no result was printed for, are now in ${movedTo}.` };
 }

@@ -2,25 +2,31 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXPORT_FORMATS, type ExportFormat } from '@contractrl/grammar-mask/export';
 import { grammarCommand } from './commands/grammar.ts';
-import { ledgerVerifyCommand } from './commands/ledger.ts';
+import { EXPORT_LEDGER_FORMATS, ledgerExportCommand, type LedgerExportFormat } from './commands/ledger-export.ts';
+import { ledgerReplayCommand } from './commands/ledger-replay.ts';
+import { ledgerShowCommand } from './commands/ledger-show.ts';
+import { ledgerHeadCommand, ledgerVerifyCommand } from './commands/ledger.ts';
 import { modelCommand, type ModelAction } from './commands/model.ts';
 import { repairCommand } from './commands/repair.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
 import type { OutputFormat } from './output-format.ts';
 import { ERRORS_FORMATS, type ErrorsFormat } from './reporter.ts';
-import type { Services } from './services.ts';
+import { PROVENANCE, type Provenance, type Services } from './services.ts';
 import { VERSION } from './version.ts';
 
 interface RepairFlags {
-  readonly model?: string;
+  /** False for `--no-model`. */
+  readonly model?: string | false;
   readonly adapter?: string;
   readonly offline: boolean;
   readonly seed: number;
   readonly temperature: number;
   readonly maxTokens?: number;
   readonly threads?: number;
+  readonly provenance: Provenance;
   readonly ledger?: string;
+  readonly ledgerKey?: string;
   readonly errors?: ErrorsFormat;
   readonly changes?: 'json';
   readonly json?: boolean;
@@ -83,14 +89,17 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
   program.command('repair')
     .description('Repair one failed call (a JSON document) or many (JSON Lines).')
     .argument('<file>', 'input file, or - for standard input')
-    .option('--model <path>', 'model file instead of the default one')
-    .option('--adapter <path>', 'LoRA adapter folder, or "none" for the bare base model')
+    .option('--model <path>', 'GGUF file of a Llama or Qwen chat model instead of the default one')
+    .option('--no-model', 'repair only what is certain without a model, and decline the rest')
+    .option('--adapter <path>', 'LoRA adapter folder, or "none" for the bare model')
     .option('--offline', 'fetch nothing: use what is in the cache', false)
     .option('--seed <n>', 'seed of sampling', integerFrom(0), 0)
     .option('--temperature <t>', '0 is greedy', parseTemperature, 0)
     .option('--max-tokens <n>', 'most tokens one attempt may generate', integerFrom(1))
     .option('--threads <n>', 'threads of the model', integerFrom(1))
+    .addOption(new Option('--provenance <how>', 'write values of the request, the call and the schema: preferably, or only').choices(PROVENANCE).default('off'))
     .option('--ledger <file>', 'append what happened to this hash-chained ledger')
+    .option('--ledger-key <file>', 'hide arguments, values and contract in the ledger: digests keyed with this file')
     .addOption(new Option('--errors <form>', 'print the verifier report on standard error').choices(ERRORS_FORMATS))
     .addOption(new Option('--changes <form>', 'print only the applied patch (RFC 6902), null where there is none').choices(['json']).conflicts(['json', 'jsonl', 'human']))
     .addOption(new Option('--json', 'print one indented record').conflicts(['jsonl', 'human']))
@@ -98,14 +107,17 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .addOption(new Option('--human', 'print for a person (default for one document on a terminal)'))
     .addHelpText('after', EXAMPLES + EXIT_CODES)
     .action(wrap((path: string, flags: RepairFlags) => repairCommand(path, {
-      model: flags.model,
+      model: flags.model === false ? undefined : flags.model,
+      withoutModel: flags.model === false,
       adapter: flags.adapter,
       offline: flags.offline,
       seed: flags.seed,
       temperature: flags.temperature,
       maxTokens: flags.maxTokens,
       threads: flags.threads,
+      provenance: flags.provenance,
       ledger: flags.ledger,
+      ledgerKey: flags.ledgerKey,
       errors: flags.errors,
       format: toFormat(flags),
     }, io, services)));
@@ -115,7 +127,30 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .description('Check the hash chain of a ledger; names the first broken row. Exit code 5 where there is one.')
     .argument('<file>', 'ledger file')
     .option('--json', 'print {"ok", "count", "head"} or {"ok", "brokenAt", "code"}')
-    .action(wrap((path: string, flags: { readonly json?: boolean }) => ledgerVerifyCommand(path, flags.json === true, io)));
+    .option('--head <file>', 'a head kept elsewhere: the ledger must pass through it, so that rows cut off its end are seen')
+    .option('--public-key <pem>', 'the Ed25519 key that the head must be signed with')
+    .action(wrap((path: string, flags: { readonly json?: boolean; readonly head?: string; readonly publicKey?: string }) =>
+      ledgerVerifyCommand(path, { json: flags.json === true, head: flags.head, publicKey: flags.publicKey }, io)));
+  ledger.command('head')
+    .description('Print the head of a whole ledger, to be kept elsewhere.')
+    .argument('<file>', 'ledger file')
+    .option('--private-key <pem>', 'sign it with this Ed25519 key')
+    .action(wrap((path: string, flags: { readonly privateKey?: string }) => ledgerHeadCommand(path, flags.privateKey, io)));
+  ledger.command('show')
+    .description('List the repairs of a whole ledger, one a line.')
+    .argument('<file>', 'ledger file')
+    .option('--case <id>', 'only this case, with everything that happened in it')
+    .action(wrap((path: string, flags: { readonly case?: string }) => ledgerShowCommand(path, flags.case, io)));
+  ledger.command('replay')
+    .description('Judge every repair again from what is on record, without the model. Exit code 5 where one comes out otherwise.')
+    .argument('<file>', 'ledger file')
+    .option('--json', 'print {"ok", "repairs", "judgedAgain", "notChecked"}')
+    .action(wrap((path: string, flags: { readonly json?: boolean }) => ledgerReplayCommand(path, flags.json === true, io)));
+  ledger.command('export')
+    .description('Print the repairs of a whole ledger for other tools.')
+    .argument('<file>', 'ledger file')
+    .addOption(new Option('--format <format>', 'csv, one line a repair, or an in-toto statement about the file').choices(EXPORT_LEDGER_FORMATS).makeOptionMandatory())
+    .action(wrap((path: string, { format }: { readonly format: LedgerExportFormat }) => ledgerExportCommand(path, format, io)));
 
   program.command('grammar')
     .description('Print the patches that a failed call\'s contract admits as a grammar for another engine. What the format cannot carry is named on standard error.')

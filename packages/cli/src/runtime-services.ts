@@ -6,14 +6,11 @@ import {
 } from '@contractrl/runtime-webgpu/node';
 import type { Problem } from './problem.ts';
 import type { LoadHooks, LoadProgress, ModelOptions, Services, SessionOptions } from './services.ts';
-import { VERSION } from './version.ts';
-
-/** What the ledger names as the run's configuration; model, adapter, prompt and sampling are in the policy's own identity. */
-const MANIFEST = { program: 'contractrl', version: VERSION };
+import { MANIFEST } from './version.ts';
 
 export const runtimeServices: Services = {
   async openSession(options, hooks) {
-    const { adapter, threads, maxTokens } = options;
+    const { adapter, threads, maxTokens, provenance } = options;
     const opened = await openRepairer({
       ...toModelOptions(options, hooks),
       ...(adapter === undefined ? {} : { adapter }),
@@ -21,7 +18,7 @@ export const runtimeServices: Services = {
     });
     if (!opened.ok) return err({ code: opened.error.code, message: opened.error.message });
     const repairer = opened.value;
-    const callOptions = { sampling: toSampling(options), manifest: MANIFEST, ...(maxTokens === undefined ? {} : { maxAnswerTokens: maxTokens }) };
+    const callOptions = { sampling: toSampling(options), provenance, manifest: MANIFEST, ...(maxTokens === undefined ? {} : { maxAnswerTokens: maxTokens }) };
     return ok({
       repair: (request, signal) => repairer.repair(request, { ...callOptions, signal }),
       dispose: () => repairer.dispose(),

@@ -2,12 +2,13 @@
  * What the commands need from the runtime. A port, so that the commands are tested without a model; `runtime-services.ts` is the real one.
  */
 import type { RepairOutcome, RepairRequest, Result } from '@contractrl/core';
+import type { ProposerOptions } from '@contractrl/runtime-webgpu';
 import type { Problem } from './problem.ts';
 
 export interface SessionOptions {
-  /** A model file or folder instead of the default model. */
+  /** A GGUF file instead of the default model. */
   readonly model: string | undefined;
-  /** A PEFT adapter folder, `none` for the bare base model, undefined for the one that ships. */
+  /** A PEFT adapter folder, `none` for the bare model, undefined for the one that ships, which only the default model takes. */
   readonly adapter: string | undefined;
   /** Nothing is fetched: the model is in the cache or the run fails. */
   readonly offline: boolean;
@@ -16,7 +17,12 @@ export interface SessionOptions {
   readonly temperature: number;
   readonly maxTokens: number | undefined;
   readonly threads: number | undefined;
+  /** Whether written values must come of the request, the call or the schema. */
+  readonly provenance: Provenance;
 }
+
+export type Provenance = NonNullable<ProposerOptions['provenance']>;
+export const PROVENANCE: readonly Provenance[] = ['off', 'prefer', 'require'];
 
 /** A step of getting ready, with byte counts where it has them, or something that went wrong without ending it. */
 export type LoadProgress =

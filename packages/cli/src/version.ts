@@ -4,3 +4,6 @@ import { createRequire } from 'node:module';
 const { version } = createRequire(import.meta.url)('@contractrl/cli/package.json') as { readonly version: string };
 
 export const VERSION: string = version;
+
+/** What the ledger names as the run's configuration; model, adapter, prompt and sampling are in the policy's own identity. */
+export const MANIFEST = { program: 'contractrl', version: VERSION };

@@ -111,7 +111,7 @@ export const RECORD = {
       additionalProperties: false,
     },
   },
-  call: { name: 'run_command', arguments: { command: 'npm test', tail: '10' } },
+  call: { name: 'run_command', arguments: { command: 'npm test', tail: '10 lines' } },
   contract: { immutablePaths: ['/command'] },
 };
 

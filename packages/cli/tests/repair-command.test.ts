@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openFileStorage } from '@contractrl/ledger-storage/file';
 import { EXIT } from '../src/index.ts';
 import {
   ABSTENTION, createTestIo, failingServices, RECORD, RIGHT_PATCH, runWith, scriptedServices, temporaryFile, temporaryFolder, WRONG_PATCH,
@@ -41,6 +42,7 @@ describe('exit codes of one record', () => {
     { what: 'a temperature below zero', words: ['repair', '-', '--temperature=-1'] },
     { what: 'two output forms at once', words: ['repair', '-', '--json', '--jsonl'] },
     { what: 'an unknown form of errors', words: ['repair', '-', '--errors', 'xml'] },
+    { what: 'an unknown way with provenance', words: ['repair', '-', '--provenance', 'maybe'] },
     { what: 'empty input', words: ['repair', '-'] },
   ])('$what is wrong usage', async ({ words }) => {
     const result = await runWith(words, createTestIo(), scriptedServices([]));
@@ -52,6 +54,26 @@ describe('exit codes of one record', () => {
     const services = failingServices({ code: 'model/offline', message: 'There is no model: fetch it once.' });
     const result = await runWith(['repair', '-'], createTestIo({ stdin: JSON.stringify(RECORD) }), services);
     expect(result).toEqual({ code: EXIT.notRepaired, output: '', errors: 'error: There is no model: fetch it once. [model/offline]\n' });
+  });
+});
+
+describe('without a model', () => {
+  const CERTAIN = { ...RECORD, call: { name: 'run_command', arguments: '```json\n{"command":"npm test","tail":"10"}\n```' } };
+
+  test('what is certain is repaired, the rest declined, and nothing is opened', async () => {
+    const services = scriptedServices([]);
+    const result = await runWith(['repair', '-', '--no-model'], createTestIo({ stdin: lines(CERTAIN, RECORD) }), services);
+    expect(parseLines(result.output)).toMatchObject([
+      { status: 'repaired', arguments: { command: 'npm test', tail: 10 }, patch: [{ op: 'replace', path: '/tail', value: 10 }], attempts: 0 },
+      { status: 'abstained', reason: 'abstain/no-policy' },
+    ]);
+    expect(result.code).toBe(EXIT.abstained);
+    expect(services.opened).toEqual([]);
+  });
+
+  test('a person sees how the text was read and which rule wrote what', async () => {
+    const { output } = await runWith(['repair', '-', '--no-model', '--human'], createTestIo({ stdin: JSON.stringify(CERTAIN) }), scriptedServices([]));
+    expect(output).toContain('Without the model\n  text read as code-fence\n  text-to-json: {"op":"replace","path":"/tail","value":10}\n');
   });
 });
 
@@ -74,8 +96,8 @@ describe('many records', () => {
 
   test('the model is opened once, disposed once, and not at all where no record needs it', async () => {
     const services = scriptedServices([RIGHT_PATCH, RIGHT_PATCH]);
-    await runWith(['repair', '-', '--adapter', 'none', '--seed', '7', '--threads', '2'], createTestIo({ stdin: lines(RECORD, RECORD) }), services);
-    expect(services.opened).toEqual([{ model: undefined, adapter: 'none', offline: false, seed: 7, temperature: 0, maxTokens: undefined, threads: 2 }]);
+    await runWith(['repair', '-', '--adapter', 'none', '--seed', '7', '--threads', '2', '--provenance', 'prefer'], createTestIo({ stdin: lines(RECORD, RECORD) }), services);
+    expect(services.opened).toEqual([{ model: undefined, withoutModel: false, adapter: 'none', offline: false, seed: 7, temperature: 0, maxTokens: undefined, threads: 2, provenance: 'prefer' }]);
     expect(services.disposedCount()).toBe(1);
     const unused = scriptedServices([]);
     await runWith(['repair', '-'], createTestIo({ stdin: lines('{}', 'x') }), unused);
@@ -176,9 +198,7 @@ describe('--ledger', () => {
   test.each([
     { what: 'a changed value', damage: (text: string) => text.replace('npm test', 'npm publish'), brokenAt: 0, code: 'ledger/digest-mismatch' },
     { what: 'a removed row', damage: (text: string) => text.split('\n').toSpliced(1, 1).join('\n'), brokenAt: 1, code: 'ledger/bad-sequence' },
-    { what: 'a torn last row', damage: (text: string) => text.slice(0, -10), brokenAt: 3, code: 'ledger/torn-row' },
     { what: 'a torn last row after a changed one', damage: (text: string) => text.replace('npm test', 'npm publish').slice(0, -10), brokenAt: 0, code: 'ledger/digest-mismatch' },
-    { what: 'a repair without its end', damage: (text: string) => `${text.split('\n').slice(0, 2).join('\n')}\n`, brokenAt: 0, code: 'ledger/open-repair' },
     { what: 'a row that is no JSON', damage: (text: string) => `${text}nonsense\n`, brokenAt: 4, code: 'ledger/bad-json' },
     { what: 'another spelling of the same value', damage: (text: string) => text.replace(',', ', '), brokenAt: 0, code: 'ledger/not-canonical' },
     { what: 'a byte order mark', damage: (text: string) => `\uFEFF${text}`, brokenAt: 0, code: 'ledger/bad-json' },
@@ -194,6 +214,56 @@ describe('--ledger', () => {
     const refused = await repairInto(ledger);
     expect(refused).toMatchObject({ code: EXIT.ledgerBroken, output: '' });
     expect(await readFile(ledger, 'utf8')).toBe(damaged);
+  });
+
+  test.each([
+    { what: 'in the middle of a row', damage: (text: string) => text.slice(0, -400), brokenAt: 2, code: 'ledger/torn-row' },
+    { what: 'between the rows of a repair', damage: (text: string) => `${text.split('\n').slice(0, 2).join('\n')}\n`, brokenAt: 0, code: 'ledger/open-repair' },
+  ])('a write that a crash cut $what is named; the next run moves it aside, says so, and goes on', async ({ damage, brokenAt, code }) => {
+    const ledger = join(await temporaryFolder(), 'ledger.jsonl');
+    await repairInto(ledger);
+    const damaged = damage(await readFile(ledger, 'utf8'));
+    await writeFile(ledger, damaged);
+    expect(await verify(ledger)).toEqual({ ok: false, brokenAt, code });
+    const next = await repairInto(ledger);
+    expect(next.code).toBe(EXIT.ok);
+    expect(next.errors).toMatch(new RegExp(`^recovered: .*${ledger}\\.torn\\. \\[${code}\\]`, 'u'));
+    expect(await readFile(`${ledger}.torn`, 'utf8')).toBe(damaged);
+    expect(await verify(ledger)).toMatchObject({ ok: true, count: 4 });
+  });
+
+  test('a ledger that another run has open is refused by name', async () => {
+    const ledger = join(await temporaryFolder(), 'ledger.jsonl');
+    const other = await openFileStorage(ledger);
+    const refused = await repairInto(ledger);
+    expect(refused).toMatchObject({ code: EXIT.ledgerBroken, output: '' });
+    expect(refused.errors).toContain('[ledger/locked]');
+    if (other.ok) await other.value.close();
+    expect((await repairInto(ledger)).code).toBe(EXIT.ok);
+  });
+
+  test('under a key the ledger holds no argument, and the record names the trace that it holds', async () => {
+    const folder = await temporaryFolder();
+    const [ledger, key] = [join(folder, 'ledger.jsonl'), join(folder, 'key')];
+    await writeFile(key, new Uint8Array(32).fill(5));
+    const io = createTestIo({ stdin: JSON.stringify(RECORD) });
+    const { code, output } = await runWith(['repair', '-', '--json', '--ledger', ledger, '--ledger-key', key], io, scriptedServices([RIGHT_PATCH]));
+    expect(code).toBe(EXIT.ok);
+    const text = await readFile(ledger, 'utf8');
+    expect(text).not.toContain('npm test');
+    const csv = await runWith(['ledger', 'export', ledger, '--format', 'csv'], createTestIo(), scriptedServices([]));
+    expect(csv.output).toContain((JSON.parse(output) as { readonly ledger: string }).ledger);
+    const replay = await runWith(['ledger', 'replay', ledger, '--json'], createTestIo(), scriptedServices([]));
+    expect(JSON.parse(replay.output)).toEqual({ ok: true, repairs: 1, judgedAgain: 0, notChecked: [{ step: 'texts', reason: 'replay/hidden', count: 1 }, { step: 'judgement', reason: 'replay/hidden', count: 1 }] });
+  });
+
+  test.each([['that is not there', undefined], ['that is too short', 'secret']])('a key %s ends the run before anything is done', async (_, text) => {
+    const folder = await temporaryFolder();
+    if (text !== undefined) await writeFile(join(folder, 'key'), text);
+    const io = createTestIo({ stdin: JSON.stringify(RECORD) });
+    const result = await runWith(['repair', '-', '--ledger', join(folder, 'ledger.jsonl'), '--ledger-key', join(folder, 'key')], io, scriptedServices([]));
+    expect(result).toMatchObject({ code: EXIT.usage, output: '' });
+    expect(result.errors).toContain('[ledger/bad-key]');
   });
 
   test('bytes that are no UTF-8 break the row they are in', async () => {

@@ -23,6 +23,9 @@ export type EngineFailure =
   | { readonly code: 'engine/bad-logits' }
   | { readonly code: 'engine/disposed' }
   | { readonly code: 'engine/adapter-mismatch'; readonly detail: string }
+  /** The GPU went away: reset, unplugged, its driver updated, or taken from a page that slept. */
+  | { readonly code: 'engine/device-lost'; readonly reason: string; readonly detail: string }
+  | { readonly code: 'engine/out-of-memory'; readonly cause: unknown }
   | { readonly code: 'engine/run-failed'; readonly cause: unknown };
 
 /** What the ledger records of the model that answered. */
@@ -47,6 +50,8 @@ export interface Engine {
   logitsOf(hidden: Float32Array, ids: Int32Array, out: Float32Array): void;
   /** Writes all `logitWidth` logits. */
   allLogits(hidden: Float32Array, out: Float32Array): void;
+  /** Frees what `cache` holds now rather than when it is collected; it cannot be extended again, others can. Waits for steps already asked for. */
+  release?(cache: KvCache): void;
   dispose(): Promise<void>;
 }
 

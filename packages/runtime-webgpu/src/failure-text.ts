@@ -7,17 +7,20 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'engine/bad-logits': 'The model answered with numbers that are none. Its file or the graph built from it may be damaged: run "contractrl model verify".',
   'engine/disposed': 'The model was closed while the repair was running. Open it again.',
   'engine/adapter-mismatch': 'The adapter does not fit the base model. Use an adapter that was trained for it.',
+  'engine/device-lost': 'The graphics device went away while the repair was running. The original call is unchanged; load the model again, or run it without the GPU.',
+  'engine/out-of-memory': 'There was not enough memory to run the model. The original call is unchanged; close other programs and try again.',
   'engine/run-failed': 'The model could not be run, perhaps for lack of memory. Close other programs and try again.',
   'prompt/too-long': 'The prompt leaves no room for an answer in the model’s context. Shorten the tool’s parameters.',
   'mask/unsupported-keyword': 'The tool’s schema uses a keyword that the mask cannot honour, and nothing else is left to repair. See docs/limits.md.',
   'mask/empty': 'The mask allows no token here: a fault of this library, please report the contract. The original call is unchanged.',
   'mask/vocabulary-mismatch': 'The tokenizer does not belong to the model. Use the tokenizer of the model’s own file.',
+  'provenance/too-long': 'Request and call are too long for a mask of their own words. Shorten the request, or repair without requiring provenance.',
   'mask/token-budget': 'Not even an abstention fits the token budget. Raise it.',
 };
 
-/** Any issue from below as the port's failure: its parameters stay data, a `cause` stays a cause. */
-export function toProposerFailure(issue: { readonly code: string; readonly cause?: unknown }): ProposerFailure {
+/** Any issue from below as the port's failure: its parameters stay data, a `cause` stays a cause. `sentences` of a module's own codes come first. */
+export function toProposerFailure(issue: { readonly code: string; readonly cause?: unknown }, sentences: Readonly<Record<string, string>> = {}): ProposerFailure {
   const { code, cause, ...params } = issue;
-  const message = SENTENCES[code] ?? `The policy could not answer (${code}). The original call is unchanged.`;
+  const message = sentences[code] ?? SENTENCES[code] ?? `The policy could not answer (${code}). The original call is unchanged.`;
   return { code, message, params: JSON.parse(JSON.stringify(params)) as NonNullable<ProposerFailure['params']>, ...(cause === undefined ? {} : { cause }) };
 }

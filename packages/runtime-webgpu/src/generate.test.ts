@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { TokenId } from '@contractrl/grammar-mask';
+import type { MaskMatcher, TokenId } from '@contractrl/grammar-mask';
 import { generate, type GenerateOptions, type Generation } from './generate.ts';
 import { createSampler } from './sampling.ts';
 import { createScriptedEngine, type ScriptedEngineOptions } from './scripted/engine.ts';
@@ -29,6 +29,15 @@ async function run(overrides: Partial<GenerateOptions> & { readonly seed?: numbe
   if (!start.ok) throw new Error(start.error.code);
   const result = await generate(engine, createToyMatcher(PIECES, TEXTS, logitWidth), start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 40, ...overrides });
   return { result, chunks: chunks.slice(1) };
+}
+
+async function decodeUnder(matcher: MaskMatcher, script: ScriptedEngineOptions['script'], options: Partial<GenerateOptions> = {}): Promise<{ readonly value: Generation }> {
+  const engine = createScriptedEngine({ logitWidth: matcher.logitWidth, script });
+  const start = await engine.extend(engine.emptyCache, PROMPT);
+  if (!start.ok) throw new Error(start.error.code);
+  const result = await generate(engine, matcher, start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 40, ...options });
+  if (!result.ok) throw new Error(result.error.code);
+  return result;
 }
 
 async function generation(overrides: Parameters<typeof run>[0] = {}): Promise<Generation> {
@@ -83,20 +92,77 @@ describe('probabilities', () => {
     expect(value.sequenceLogProbability).toBeLessThan(0);
   });
 
-  test('the allowed mass is the share of the allowed ids, at decisions only', async () => {
-    const value = await generation({ script: prefer('{"abstain":"locked"}'), reportAllowedMass: true });
+  test('the allowed mass is the share of the allowed ids, at decisions only; what is masked has the class of its clause', async () => {
+    const { mass } = await generation({ script: prefer('{"abstain":"locked"}'), reportMass: true });
     const logits = new Float32Array(PIECES.length + 1);
     prefer('{"abstain":"locked"}')(PROMPT, logits);
     const total = logits.reduce((sum, logit) => sum + Math.exp(logit), 0);
-    const allowed = [PIECES.indexOf('{"') + 1, PIECES.indexOf('[{"op":"') + 1].reduce((sum, id) => sum + Math.exp(logits[id]!), 0);
-    expect(value.allowedMass).toHaveLength(1);
-    expect(value.allowedMass?.[0]).toBeCloseTo(allowed / total, 6);
-    expect((await generation()).allowedMass).toBeUndefined();
+    const shareOf = (piece: string): number => Math.exp(logits[PIECES.indexOf(piece) + 1]!) / total;
+    const allowed = shareOf('{"') + shareOf('[{"op":"');
+    expect(mass?.steps).toHaveLength(1);
+    const [step] = mass!.steps;
+    expect(step).toMatchObject({ index: 0, topRejected: { class: 'spelling' } });
+    expect(step!.allowed).toBeCloseTo(allowed, 6);
+    expect(step!.rejected).toEqual({ spelling: expect.closeTo(1 - allowed, 6) as number });
+    expect(step!.unclassified).toBeCloseTo(0, 6);
+    expect(mass!.logAllowed).toBeCloseTo(Math.log(allowed), 6);
+    expect(mass!.opening!.patch).toBeCloseTo(shareOf('[{"op":"'), 6);
+    expect(mass!.opening!.abstain).toBeCloseTo(shareOf('{"'), 6);
+    expect((await generation()).mass).toBeUndefined();
+  });
+
+  test('tokens too improbable to be asked for their clause are counted together', async () => {
+    const asked: TokenId[] = [];
+    const width = PIECES.length + 1;
+    const script: ScriptedEngineOptions['script'] = (_, out) => { out.fill(-13); out[PIECES.indexOf('{"') + 1] = 0; out[PIECES.indexOf('add') + 1] = -1; };
+    const { value } = await decodeUnder({ ...createToyMatcher(PIECES, TEXTS, width), explain: (id) => { asked.push(id); return { isAllowed: false, clause: { kind: 'whitespace' } }; } }, script, { reportMass: true });
+    expect(asked).toEqual([PIECES.indexOf('add') + 1]);
+    const total = 1 + Math.exp(-1) + (width - 2) * Math.exp(-13);
+    expect(value.mass!.steps[0]).toMatchObject({
+      topRejected: { id: PIECES.indexOf('add') + 1, class: 'whitespace', probability: expect.closeTo(Math.exp(-1) / total, 6) as number },
+      unclassified: expect.closeTo(((width - 3) * Math.exp(-13)) / total, 6) as number,
+    });
   });
 
   test('the same seed writes the same text', async () => {
     const texts = await Promise.all([5, 5].map(async (seed) => (await generation({ sampler: createSampler({ kind: 'random', temperature: 2, topP: 1, seed }) })).text));
     expect(texts[0]).toBe(texts[1]);
+  });
+});
+
+describe('the decision between patch and abstention', () => {
+  /** A patch is the likelier token, abstentions together have more: `{"` has two thirds of `[{"op":"`, and so has `{`. */
+  const pieces = [...PIECES, '{'];
+  const script: ScriptedEngineOptions['script'] = (_, out) => {
+    out.fill(-9);
+    out[PIECES.indexOf('[{"op":"') + 1] = Math.log(3);
+    out[PIECES.indexOf('{"') + 1] = Math.log(2);
+    out[pieces.length] = Math.log(2);
+  };
+  const decide = async (abstainShare?: number): Promise<Generation> => (await decodeUnder(createToyMatcher(pieces, TEXTS, pieces.length + 1), script, { abstainShare })).value;
+
+  test('is reported with the share of all abstentions', async () => {
+    expect((await decide()).abstainShare).toBeCloseTo(4 / 7, 6);
+    expect((await decodeUnder(createToyMatcher(pieces, ['{"abstain":"locked"}']), script)).value.abstainShare).toBeUndefined();
+  });
+
+  test.each([
+    { threshold: undefined, kind: 'a patch', abstains: false },
+    { threshold: 0.6, kind: 'a patch', abstains: false },
+    { threshold: 0.5, kind: 'an abstention', abstains: true },
+    { threshold: 0, kind: 'an abstention', abstains: true },
+  ])('under a threshold of $threshold is $kind', async ({ threshold, abstains }) => {
+    const { text, sequenceLogProbability } = await decide(threshold);
+    expect(text.startsWith('{')).toBe(abstains);
+    // the confidence stays that among all admissible answers: the likeliest first token of its kind
+    expect(sequenceLogProbability).toBeLessThan(Math.log(abstains ? 2 / 7 : 3 / 7) + 1e-6);
+  });
+
+  test('never becomes a patch by a threshold', async () => {
+    await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: 10_000 }), fc.double({ min: 0, max: 1, noNaN: true }), async (seed, abstainShare) => {
+      const [plain, withThreshold] = [await generation({ seed }), await generation({ seed, abstainShare })];
+      if (plain.text.startsWith('{')) expect(withThreshold.text).toBe(plain.text);
+    }), { numRuns: 50 });
   });
 });
 
@@ -184,6 +250,10 @@ describe('a patch that misses its goal', () => {
           return result;
         },
         forcedTokens: () => (isMiss() ? [] : matcher.forcedTokens()),
+        rollback(count: number) {
+          matcher.rollback(count);
+          accepted.length -= count;
+        },
         isTerminated: () => matcher.isTerminated(),
         text: () => matcher.text(),
         isGoalMiss: isMiss,

@@ -2,22 +2,16 @@
  * The decode loop, the same for every engine: the matcher says what may come, the engine how likely it is. Runs that the contract forces go to
  * the engine as one chunk together with the token sampled before them (jump-forward), so it is asked for logits at decisions only.
  */
-import { err, ok, type Result } from '@contractrl/core';
+import { err, ok, type MaskTrail, type Result } from '@contractrl/core';
 import type { MaskMatcher, MatcherFailure, TokenId } from '@contractrl/grammar-mask';
 import type { Engine, EngineFailure, EngineStep } from './engine.ts';
-import { logSumExp, type Sampler } from './sampling.ts';
+import { MaskCursor, type IdList } from './mask-cursor.ts';
+import { massesOf, type Masses, type MassReport } from './mass-report.ts';
+import { logSumExp, type Choice, type Sampler } from './sampling.ts';
+import { createScorer, type Scorer } from './scorer.ts';
 
 /** Milliseconds from any fixed point; injected so that the loop itself has no clock. */
 export type Clock = () => number;
-
-/** Up to this many allowed ids their logits alone are computed; above it, all of them: a string's 48,000 ids are most of the vocabulary. */
-const SPARSE_LIMIT = 1024;
-
-/** Logits further below the highest than this add at most 0.08 % to the mass, all 49,152 of them together. */
-const MASS_CUT = 18;
-
-/** Further values after one with which a patch missed its goal. */
-const MAX_GOAL_RETRIES = 2;
 
 export interface GenerateOptions {
   readonly sampler: Sampler;
@@ -26,8 +20,19 @@ export interface GenerateOptions {
   readonly maxTokens: number;
   /** Default true. Off, every token is a decision of its own; greedy output is the same bytes. */
   readonly jumpForward?: boolean;
-  /** Default false. Computes all logits at every decision for {@link Generation.allowedMass}. */
-  readonly reportAllowedMass?: boolean;
+  /** Default false. Computes all logits at every decision for {@link Generation.mass}. */
+  readonly reportMass?: boolean;
+  /**
+   * In [0, 1]. Where an abstention has at least this share of what patches and abstentions have together at the first decision, patches are no
+   * longer admitted. Without it the sampler alone decides.
+   */
+  readonly abstainShare?: number | undefined;
+  /**
+   * A narrower mask, bound to the same state under the same rules. It is used until a decision at which its tokens have less than `share`, in [0, 1],
+   * of the probability that the matcher's own have; from there on it does not count. Between such a decision and the next at which the masks agree,
+   * its forced runs are taken without a question.
+   */
+  readonly closed?: { readonly matcher: MaskMatcher; readonly share: number } | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -45,33 +50,52 @@ export interface Generation {
   readonly forcedTokenCount: number;
   /** Σ log p(token | allowed ids) over the decisions that were not taken back; a forced token adds 0. */
   readonly sequenceLogProbability: number;
-  /** At each decision, the probability that the unmasked model gives to the allowed ids; undefined where not asked for. */
-  readonly allowedMass: readonly number[] | undefined;
+  /** What an abstention had of the probability that patches and abstentions had together; undefined where there was no such decision. */
+  readonly abstainShare: number | undefined;
+  /** Undefined where it was not asked for. */
+  readonly mass: MassReport | undefined;
+  /** Undefined without a closed mask. */
+  readonly closed: ClosedFigures | undefined;
   readonly maskDigest: string;
+  readonly maskTrail: MaskTrail;
   readonly decodeMs: number;
   readonly maskMs: number;
 }
 
+export interface ClosedFigures {
+  /** Σ log(share of the closed mask's tokens) over the decisions at which it was narrower, up to the one at which it was left, that one included. */
+  readonly logShare: number;
+  readonly hasLeft: boolean;
+}
+
 export type GenerateFailure = EngineFailure | MatcherFailure;
+
+/** What is known of an output token; a forced one adds nothing. */
+interface TokenFigures {
+  readonly logProbability: number;
+  readonly logShare: number;
+  readonly masses: Masses | undefined;
+}
+const FORCED: TokenFigures = { logProbability: 0, logShare: 0, masses: undefined };
 
 /** Decodes from `start`, the engine's step over the prompt, until the matcher has consumed a stop token or `maxTokens` are out. */
 export async function generate(engine: Engine, matcher: MaskMatcher, start: EngineStep, options: GenerateOptions): Promise<Result<Generation, GenerateFailure>> {
-  if (matcher.logitWidth !== engine.logitWidth) {
-    throw new RangeError(`matcher.logitWidth ${matcher.logitWidth} is not engine.logitWidth ${engine.logitWidth}`);
-  }
-  const { sampler, clock, maxTokens, jumpForward = true, reportAllowedMass = false, signal } = options;
-  const scorer = createScorer(engine, matcher, reportAllowedMass);
+  checkWidth(engine, matcher);
+  const { sampler, clock, maxTokens, jumpForward = true, reportMass = false, closed, signal } = options;
+  const cursor = new MaskCursor(matcher, { jumpForward, closed: closed?.matcher });
+  const scorer = createScorer(engine);
+  const marks = new Uint8Array(reportMass ? engine.logitWidth : 0);
   const ids: TokenId[] = [];
-  const allowedMass: number[] = [];
+  /** By output token. */
+  const figures: TokenFigures[] = [];
   let step = start;
   /** Tokens of the output that the engine has not seen yet. */
   let pending: TokenId[] = [];
   let forcedTokenCount = 0;
   let takenBackCount = 0;
-  let goalRetriesLeft = MAX_GOAL_RETRIES;
   let isGoalUnreachable = false;
-  /** By output token. */
-  const logProbabilities: number[] = [];
+  let opening: Opening | undefined;
+  let openingMass: MassReport['opening'] = null;
   let maskMs = 0;
   const startedAt = clock();
 
@@ -82,134 +106,129 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
     return result;
   }
 
-  while (!matcher.isTerminated() && ids.length < maxTokens) {
+  while (ids.length < maxTokens) {
     if (signal?.aborted === true) return err({ code: 'engine/aborted' });
-    if (matcher.isGoalMiss()) {
-      isGoalUnreachable = goalRetriesLeft === 0;
-      if (isGoalUnreachable) break;
-      goalRetriesLeft -= 1;
-      const count = masked(() => matcher.banMiss());
-      takenBackCount += count;
-      ids.length -= count;
-      logProbabilities.length = ids.length;
+    const moved = masked(() => cursor.advance(maxTokens - ids.length));
+    if (!moved.ok) return moved;
+    const move = moved.value;
+    if (move.kind === 'ended') break;
+    if (move.kind === 'goal-unreachable') {
+      isGoalUnreachable = true;
+      break;
+    }
+    if (move.kind === 'taken-back') {
+      takenBackCount += move.count;
+      ids.length -= move.count;
+      figures.length = ids.length;
       // caches of earlier steps are not kept, each holds the whole prompt: what remains of the output is one chunk
       step = start;
       pending = [...ids];
       continue;
     }
-    const forced = jumpForward ? masked(() => scorer.findForced()).slice(0, maxTokens - ids.length) : [];
-    if (forced.length > 0) {
-      const accepted = masked(() => acceptAll(matcher, forced));
-      if (!accepted.ok) return accepted;
-      ids.push(...forced);
-      logProbabilities.push(...forced.map(() => 0));
-      pending.push(...forced);
-      forcedTokenCount += forced.length;
+    if (move.kind === 'forced') {
+      ids.push(...move.ids);
+      figures.push(...move.ids.map(() => FORCED));
+      pending.push(...move.ids);
+      forcedTokenCount += move.ids.length;
       continue;
     }
-    const count = masked(() => scorer.findAllowed());
-    if (count === 0) return err({ code: 'mask/empty' });
     if (pending.length > 0) {
       const extended = await engine.extend(step.cache, pending, signal);
       if (!extended.ok) return extended;
+      // nothing comes back to it, and of a GPU's buffers the garbage collector sees no size
+      if (step !== start) engine.release?.(step.cache);
       step = extended.value;
       pending = [];
     }
-    const mass = scorer.score(step.hidden);
-    if (mass !== undefined) allowedMass.push(mass);
-    const choice = sampler.choose(scorer.ids, scorer.logits, count);
+    let { allowed } = move;
+    let logShare = 0;
+    const { wider } = move;
+    scorer.open(step.hidden, reportMass ? engine.logitWidth : (wider ?? allowed).count);
+    if (wider !== undefined && closed !== undefined) {
+      logShare = Math.min(0, logSumExp(scorer.logitsOf(allowed), allowed.count) - logSumExp(scorer.logitsOf(wider), wider.count));
+      if (Math.exp(logShare) >= closed.share) {
+        cursor.stayClosed();
+      } else {
+        cursor.leaveClosed();
+        allowed = wider;
+      }
+    }
+    const logits = scorer.logitsOf(allowed);
+    const masses = reportMass ? masked(() => massesOf(ids.length, allowed, logits, scorer.all(), marks, (id) => cursor.explain(id))) : undefined;
+    if (ids.length === 0) {
+      opening = openingOf(allowed, logits, cursor);
+      openingMass = opening === undefined || masses === undefined ? null : massesOfOpening(opening, masses);
+    }
+    const abstaining = ids.length === 0 && opening !== undefined && opening.abstainShare >= (options.abstainShare ?? Infinity) ? opening : undefined;
+    const choice = abstaining === undefined ? sampler.choose(allowed.ids, logits, allowed.count) : chooseAbstention(sampler, abstaining, scorer);
     if (!choice.ok) return choice;
-    const accepted = masked(() => matcher.acceptToken(choice.value.id));
+    const accepted = masked(() => cursor.choose(choice.value.id));
     if (!accepted.ok) return accepted;
     ids.push(choice.value.id);
     pending.push(choice.value.id);
-    logProbabilities.push(choice.value.logProbability);
+    figures.push({ logProbability: choice.value.logProbability, logShare, masses });
   }
 
+  if (step !== start) engine.release?.(step.cache);
+  const known = figures.flatMap(({ masses }) => masses ?? []);
+  const maskTrail = cursor.trail();
   return ok({
-    kind: isGoalUnreachable ? 'goal-unreachable' : matcher.isTerminated() ? 'complete' : 'incomplete',
-    text: matcher.text(),
+    kind: isGoalUnreachable ? 'goal-unreachable' : cursor.isTerminated() ? 'complete' : 'incomplete',
+    text: cursor.text(),
     ids,
     generatedTokenCount: ids.length + takenBackCount,
     forcedTokenCount,
-    sequenceLogProbability: logProbabilities.reduce((sum, each) => sum + each, 0),
-    allowedMass: reportAllowedMass ? allowedMass : undefined,
-    maskDigest: matcher.maskDigest(),
+    sequenceLogProbability: sum(figures, (each) => each.logProbability),
+    abstainShare: opening?.abstainShare,
+    mass: reportMass ? { opening: openingMass, steps: known.map((each) => each.step), logAllowed: sum(known, (each) => each.logAllowed) } : undefined,
+    closed: closed === undefined ? undefined : { logShare: sum(figures, (each) => each.logShare), hasLeft: maskTrail.closedCount !== maskTrail.ids.length },
+    maskDigest: cursor.maskDigest(),
+    maskTrail,
     decodeMs: clock() - startedAt - maskMs,
     maskMs,
   });
 }
 
-function acceptAll(matcher: MaskMatcher, ids: readonly TokenId[]): Result<void, MatcherFailure> {
-  for (const id of ids) {
-    const accepted = matcher.acceptToken(id);
-    if (!accepted.ok) return accepted;
+/** Throws `RangeError` where the mask is of another width than the model. */
+export function checkWidth(engine: Engine, matcher: MaskMatcher): void {
+  if (matcher.logitWidth !== engine.logitWidth) {
+    throw new RangeError(`matcher.logitWidth ${matcher.logitWidth} is not engine.logitWidth ${engine.logitWidth}`);
   }
-  return ok(undefined);
 }
 
-interface Scorer {
-  /** The allowed ids of the current decision, ascending, and after `score` their logits; only the first `count` entries count. */
-  readonly ids: Int32Array;
-  readonly logits: Float32Array;
-  /** Tokens that need no logits: a forced run, or the only id that is allowed. */
-  findForced(): readonly TokenId[];
-  /** Reads the mask; returns the count. */
-  findAllowed(): number;
-  /** Reads the logits; returns the allowed mass where it is wanted. */
-  score(hidden: Float32Array): number | undefined;
+/** The decision between a patch and an abstention. */
+interface Opening {
+  readonly abstentions: IdList;
+  /** log Σ exp(logit) of the allowed tokens that begin a patch. */
+  readonly patch: number;
+  readonly abstain: number;
+  readonly abstainShare: number;
 }
 
-/** Buffers for one generation; the full-width ones are made when a decision first needs them. */
-function createScorer(engine: Engine, matcher: MaskMatcher, reportAllowedMass: boolean): Scorer {
-  const width = engine.logitWidth;
-  const ids = new Int32Array(width);
-  const logits = new Float32Array(width);
-  const single = new Int32Array(1);
-  const sparseIds = ids.subarray(0, Math.min(SPARSE_LIMIT, width));
-  const full: { bitmask?: Int32Array; logits?: Float32Array } = {};
-  let count = 0;
-  return {
-    ids,
-    logits,
-    findForced() {
-      const run = matcher.forcedTokens();
-      if (run.length > 0) return run;
-      return matcher.allowedIds(single) === 1 ? [single[0]!] : [];
-    },
-    findAllowed() {
-      count = matcher.allowedIds(sparseIds);
-      if (count !== -1) return count;
-      full.bitmask ??= new Int32Array(Math.ceil(width / 32));
-      matcher.fillBitmask(full.bitmask);
-      count = unpack(full.bitmask, width, ids);
-      return count;
-    },
-    score(hidden) {
-      const dense = reportAllowedMass || count > sparseIds.length;
-      if (!dense) {
-        engine.logitsOf(hidden, ids.subarray(0, count), logits);
-        return undefined;
-      }
-      full.logits ??= new Float32Array(width);
-      engine.allLogits(hidden, full.logits);
-      for (let index = 0; index < count; index += 1) logits[index] = full.logits[ids[index]!]!;
-      return reportAllowedMass ? Math.exp(logSumExp(logits, count, MASS_CUT) - logSumExp(full.logits, width, MASS_CUT)) : undefined;
-    },
-  };
+/** Undefined where one of the two is not open. */
+function openingOf(allowed: IdList, logits: Float32Array, cursor: MaskCursor): Opening | undefined {
+  const indices = Array.from({ length: allowed.count }, (_, index) => index);
+  const first = indices.map((index) => cursor.firstCharacter(allowed.ids[index]!));
+  const among = (character: string): readonly number[] => indices.filter((index) => first[index] === character);
+  const mass = (of: readonly number[]): number => logSumExp(Float32Array.from(of, (index) => logits[index]!), of.length);
+  const [patches, abstentions] = [among('['), among('{')];
+  if (patches.length === 0 || abstentions.length === 0) return undefined;
+  const [patch, abstain] = [mass(patches), mass(abstentions)];
+  const ids = Int32Array.from(abstentions, (index) => allowed.ids[index]!);
+  return { abstentions: { ids, count: ids.length }, patch, abstain, abstainShare: 1 / (1 + Math.exp(patch - abstain)) };
 }
 
-/** Writes the set bits below `width` as ascending ids; returns their count. Whole words of zeros cost one test. */
-function unpack(bitmask: Int32Array, width: number, ids: Int32Array): number {
-  let count = 0;
-  for (let word = 0; word < bitmask.length; word += 1) {
-    let bits = bitmask[word]!;
-    while (bits !== 0) {
-      const bit = 31 - Math.clz32(bits & -bits);
-      const id = word * 32 + bit;
-      if (id < width) ids[count++] = id;
-      bits &= bits - 1;
-    }
-  }
-  return count;
+function massesOfOpening({ abstainShare }: Opening, { logAllowed }: Masses): MassReport['opening'] {
+  const mass = Math.exp(logAllowed);
+  return { patch: mass * (1 - abstainShare), abstain: mass * abstainShare };
+}
+
+/** Its probability stays that among all admissible tokens. */
+function chooseAbstention(sampler: Sampler, { abstentions, abstainShare }: Opening, scorer: Scorer): Result<Choice, EngineFailure> {
+  const choice = sampler.choose(abstentions.ids, scorer.logitsOf(abstentions), abstentions.count);
+  return choice.ok ? ok({ ...choice.value, logProbability: choice.value.logProbability + Math.log(abstainShare) }) : choice;
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }

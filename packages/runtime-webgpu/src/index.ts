@@ -5,20 +5,32 @@ export { LINEAR_NAMES } from './lora/adapter.ts';
 export type { Tokenizer } from './tokenizer.ts';
 export { readGguf, type GgufModel, type ReadGgufOptions } from './model/gguf.ts';
 export type { ModelConfig } from './model/config.ts';
+export type { RopeScaling } from './model/rope-scaling.ts';
+export type { TensorType } from './model/tensor.ts';
 export type { ModelIssue } from './model/issue.ts';
 export { createTokenizer, type TokenizerIssue } from './model/tokenizer.ts';
 export { buildGraph, graphCacheKey, GRAPH_VERSION, type DecoderGraph, type GraphOptions } from './onnx/graph.ts';
-export type { WeightFormat } from './onnx/linear.ts';
-export { readAdapter, type ReadAdapterOptions } from './lora/peft.ts';
+export type { Carriage, WeightFormat } from './onnx/linear.ts';
+export { weightReport, type WeightUse } from './onnx/weight-report.ts';
+export { readAdapter, writeAdapter, type PeftFiles, type ReadAdapterOptions } from './lora/peft.ts';
+export { mergeAdapter, type MergeIssue } from './lora/merge.ts';
 export type { AdapterIssue } from './lora/issue.ts';
 export { createOrtEngine, type EngineLoadIssue, type EnginePhase, type OrtEngineOptions } from './ort/engine.ts';
+export type { LoadFailure } from './ort/failure.ts';
+export type { GpuDevice } from './ort/gpu.ts';
 export type { OrtRuntime } from './ort/runtime.ts';
 export { createScriptedEngine, type ScriptedEngineOptions } from './scripted/engine.ts';
 export { buildPrompt, encodePrompt, PROMPT_VERSION, promptSegments, promptText, type EncodedPrompt, type Prompt, type PromptIssue, type PromptSegment } from './prompt.ts';
 export { createRandom, createSampler, logSumExp, type Choice, type Sampler, type Sampling } from './sampling.ts';
-export { generate, type Clock, type GenerateFailure, type GenerateOptions, type Generation } from './generate.ts';
+export { generate, type Clock, type ClosedFigures, type GenerateFailure, type GenerateOptions, type Generation } from './generate.ts';
+export type { MaskedClass, MassReport, MassStep } from './mass-report.ts';
+export { replayMask, type MaskRecord, type MaskReplayIssue } from './replay-mask.ts';
+export { enumerateOutputs, type Output, type TooManyOutputs } from './enumerate-outputs.ts';
+export { scoreOutputs, type ScoredOutput, type ScoreOptions } from './score-outputs.ts';
+export { approximateContract, type ApproximateContract } from './approximate-contract.ts';
+export { publicSources } from './public-sources.ts';
 export { createPrefixCache, type Prefill, type PrefixCache } from './prefix-cache.ts';
 export {
-  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, type BindableMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
+  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, type BindableMask, type KeptMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
 } from './proposer.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { err, ok, parsePatch, readAbstention, type Digest, type Observation, type Proposal } from '@contractrl/core';
+import { ABSTAIN_CODES, err, ok, parsePatch, readAbstention, type Digest, type JsonObject, type Observation, type Proposal, type RepairRequest } from '@contractrl/core';
 import { compileMask, createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
+import type { MassReport } from './mass-report.ts';
 import { createMaskedProposer, createProposerMemory, type MaskCompiler, type ProposerOptions } from './proposer.ts';
 import { createRepairer } from './repairer.ts';
 import { createScriptedEngine, type ScriptedEngineOptions } from './scripted/engine.ts';
@@ -73,6 +74,7 @@ describe('a proposal', () => {
     expect(await propose(parts(), { maxAnswerTokens: 5 })).toMatchObject({ kind: 'incomplete', code: 'generate/token-budget', text: '[{"op' });
   });
 
+  // checklist: F2
   test('abstains in the name of the runtime where no value reaches the goal', async () => {
     const rules: unknown[] = [];
     const compile: MaskCompiler = (_contract, _vocabulary, given) => {
@@ -130,6 +132,75 @@ describe('under the real mask', () => {
   });
 });
 
+describe('signals and trail', () => {
+  test('the share of abstentions is always there, the mass where it is asked for', async () => {
+    const plain = await propose(parts());
+    expect(plain.signals).toEqual({ abstainShare: expect.closeTo(1 / (1 + Math.exp(3)), 1) as number });
+    expect(plain.maskTrail).toMatchObject({ closedCount: null, ids: expect.objectContaining({ length: plain.cost.generatedTokenCount }) as number[] });
+    const { mass } = (await propose(parts(), { reportMass: true })).signals as unknown as { readonly mass: MassReport };
+    expect(mass.steps).toHaveLength(2);
+    expect(mass.opening!.patch).toBeGreaterThan(mass.opening!.abstain);
+  });
+
+  test('an answer that was cut has both digest and trail', async () => {
+    expect(await propose(parts(), { maxAnswerTokens: 5 })).toMatchObject({ kind: 'incomplete', maskDigest: 'toy', maskTrail: { ids: encode('[{"op') } });
+  });
+
+  test('reach the ledger outside the digest of the trace', async () => {
+    const [plain, measured] = [await createRepairer(parts().parts).repair(request), await createRepairer(parts().parts).repair(request, { reportMass: true })];
+    expect(measured.frozen.resources?.signals).toMatchObject([{ mass: { steps: [{ index: 0 }, {}] } }]);
+    expect(measured.ledger).toBe(plain.ledger);
+    expect(measured.frozen.proposals[0]?.maskTrail?.ids.length).toBe(measured.cost.generatedTokenCount);
+  });
+});
+
+describe('under the real mask, a small contract', () => {
+  const created = createVocabulary({ logitWidth: LOGIT_WIDTH, tokens: [undefined, ...PIECES.map((_, index) => Uint8Array.of(index + 1))], stopIds: [0], encode });
+  const small = (schema: JsonObject): RepairRequest => ({
+    ...request,
+    contract: { ...request.contract, allowedOperations: ['replace'], tool: { name: 't', description: '', parameters: { type: 'object', properties: { case_number: schema }, additionalProperties: false } } },
+    toolNames: ['t'], call: { name: 't', argumentsText: '{"case_number":"x"}' },
+  });
+  const under = (script: ScriptedEngineOptions['script']) => {
+    if (!created.ok) throw new Error(created.error.code);
+    return { ...parts({ script, compile: (contract, vocabulary, rules) => compileMask(contract, vocabulary, rules) }).parts, vocabulary: created.value };
+  };
+  const patchOf = (value: unknown): string => JSON.stringify([{ op: 'replace', path: '/case_number', value }]);
+
+  test('is searched exactly: the best answer is not the one that begins best', async () => {
+    // `4` begins better than `70`, and is then split among ten
+    const script: ScriptedEngineOptions['script'] = (history, out) => {
+      preferring(patchOf(70), ABSTAIN)(history, out);
+      const written = history.map((id) => PIECES[id - 1] ?? '').join('').split('assistant\n').at(-1)!;
+      if (written.endsWith('"value":')) out['4'.charCodeAt(0)] = 6.5;
+    };
+    const shown = observationOf(small({ type: 'integer', enum: [40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 70] }));
+    const [greedy, exact] = [await createMaskedProposer(under(script)).propose(shown, { aborted: false }), await createMaskedProposer(under(script), { search: 'exact' }).propose(shown, { aborted: false })];
+    if (!greedy.ok || !exact.ok) throw new Error('no proposal');
+    expect(greedy.value.text.startsWith(patchOf(40).slice(0, -3))).toBe(true);
+    expect(exact.value).toMatchObject({ kind: 'text', text: patchOf(70), maskDigest: expect.stringMatching(/^[0-9a-f]{64}$/u) as string });
+    const { outputCount, margin } = exact.value.signals!['exact'] as { readonly outputCount: number; readonly margin: number };
+    expect(outputCount).toBe(11 + ABSTAIN_CODES.length);
+    expect(margin).toBeGreaterThan(1);
+    expect(exact.value.cost.forcedTokenCount).toBeGreaterThan(20);
+  });
+
+  test('that is not small is decoded as ever, and says so', async () => {
+    const shown = observationOf(small({ type: 'string', minLength: 2 }));
+    const proposal = await createMaskedProposer(under(preferring(patchOf('ab'))), { search: 'exact' }).propose(shown, { aborted: false });
+    expect(proposal.ok && proposal.value).toMatchObject({ text: patchOf('ab'), signals: { exact: 'mask/too-many-outputs' } });
+  });
+
+  test('that the mask cannot constrain is written only where the caller asks for it, and then judged', async () => {
+    const whole = small({ type: 'array', items: { type: 'integer' }, uniqueItems: true });
+    const asked = { ...whole, contract: { ...whole.contract, attemptBudget: 1 } };
+    const run = async (text: string, options: ProposerOptions) => (await createRepairer(under(preferring(text, ABSTAIN))).repair(asked, options));
+    expect((await run(patchOf([1, 2]), {})).status).not.toBe('repaired');
+    expect(await run(patchOf([1, 2]), { unmaskable: 'validate' })).toMatchObject({ status: 'repaired', frozen: { resources: { signals: [{ approximated: ['/properties/case_number/uniqueItems'] }] } } });
+    expect(await run(patchOf([1, 1]), { unmaskable: 'validate' })).toMatchObject({ status: 'failed', history: [{ verdict: 'repair/still-invalid' }] });
+  });
+});
+
 describe('what is kept', () => {
   test('a contract is compiled once, and a second attempt runs only the part of the prompt that changed', async () => {
     const given = parts();
@@ -167,6 +238,7 @@ test('the identity names model, adapter, prompt, vocabulary and sampling', () =>
   expect(identity).toEqual({
     backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '1', vocabulary: vocabulary.digest,
     sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: false, maxAnswerTokens: 256, jumpForward: true,
+    provenance: 'off', provenanceShare: 0.5, search: 'decode', unmaskable: 'refuse', abstainShare: null,
   });
 });
 

@@ -1,19 +1,29 @@
 /**
- * Engine and mask as a policy: observation → prompt → masked decoding → text. Whatever the mask cannot express ends the repair with the mask's own
- * code; there is no unmasked fallback. Compiled contracts and prompt prefixes are kept for later attempts and later repairs.
+ * Engine and mask as a policy: observation → prompt → masked decoding → text. What the mask cannot express is not proposed, and where that leaves
+ * nothing the repair ends with the mask's own code, unless the caller asks for `unmaskable: 'validate'`. Compiled contracts and prompt prefixes are
+ * kept for later attempts and later repairs.
  */
-import { err, ok, type AbortSignalLike, type Contract, type JsonObject, type Observation, type Proposal, type Proposer, type ProposerFailure, type RepairState, type Result } from '@contractrl/core';
+import {
+  err, ok,
+  type AbortSignalLike, type Contract, type JsonObject, type JsonPointer, type Observation, type Proposal, type ProposalCost, type Proposer, type ProposerFailure, type RepairState, type Result,
+} from '@contractrl/core';
+import type { ProvenanceSources } from '@contractrl/core/schema';
 import { compileMask, type BindOptions, type CompileOptions, type MaskMatcher, type Vocabulary } from '@contractrl/grammar-mask';
-import { describeEngine, type Engine } from './engine.ts';
+import { approximateContract } from './approximate-contract.ts';
+import { describeEngine, type Engine, type EngineStep } from './engine.ts';
+import { answerExactly } from './exact-answer.ts';
 import { toProposerFailure } from './failure-text.ts';
 import { generate, type Clock } from './generate.ts';
 import { createPrefixCache, type PrefixCache } from './prefix-cache.ts';
 import { buildPrompt, encodePrompt, PROMPT_VERSION } from './prompt.ts';
+import { publicSources } from './public-sources.ts';
 import { createSampler, type Sampling } from './sampling.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 /** Answers of training end within 170 tokens; the room for them is taken off the context before the prompt gets the rest. */
 export const DEFAULT_MAX_ANSWER_TOKENS = 256;
+/** Half of the probability: what is not of the sources must at least be as likely as all that is. */
+export const DEFAULT_PROVENANCE_SHARE = 0.5;
 const COMPILED_LIMIT = 32;
 
 /** Rules of the mask beyond the contract. */
@@ -23,7 +33,10 @@ export type MaskRules = Required<Pick<CompileOptions, 'excludeNoOps' | 'goal'>>;
 export interface BindableMask {
   bind(state: RepairState, options: Pick<BindOptions, 'tokenBudget' | 'model'>): Result<MaskMatcher, { readonly code: string }>;
 }
-export type MaskCompiler = (contract: Contract, vocabulary: Vocabulary, rules: MaskRules) => Result<BindableMask, { readonly code: string }>;
+/** With `provenance`, a mask whose values are of these sources only. */
+export type MaskCompiler = (
+  contract: Contract, vocabulary: Vocabulary, rules: MaskRules, provenance?: ProvenanceSources,
+) => Result<BindableMask, { readonly code: string }>;
 
 export interface ProposerParts {
   readonly engine: Engine;
@@ -49,57 +62,105 @@ export interface ProposerOptions {
    * of the baseline).
    */
   readonly goal?: boolean;
+  /**
+   * Whether written values must come of the request, the candidate, the schema or a named derivation of them. `require`: no other can be written.
+   * `prefer`: others only from a decision on where those have less than {@link provenanceShare} of the probability. Default `off`.
+   */
+  readonly provenance?: 'off' | 'prefer' | 'require';
+  /** In [0, 1], for `prefer`; default {@link DEFAULT_PROVENANCE_SHARE}. 0 never leaves the sources, and still measures their share. */
+  readonly provenanceShare?: number;
+  /**
+   * `exact`: every answer of at most one operation is scored and the most probable one given, whatever `sampling` says; where they are more than
+   * 256, or `provenance` is `prefer`, decoded as ever. Costs an engine step for each place at which they part. Default `decode`.
+   */
+  readonly search?: 'decode' | 'exact';
+  /** In [0, 1]: abstain where abstentions together have at least this share of the first decision. Default: as the sampler chooses. */
+  readonly abstainShare?: number;
+  /** `validate`: places whose schema the mask cannot constrain are written all the same, and the judge decides. Default `refuse`: they are not written. */
+  readonly unmaskable?: 'refuse' | 'validate';
+  /** Default false. Measures at every decision what the mask takes from the model, into the proposal's signals; dear. */
+  readonly reportMass?: boolean;
 }
 
-export interface ProposerMemory {
+export interface MaskMemory {
+  /** The compiled mask of a contract, by its digest and the rules. Refusals are not kept, they cost little and end the repair; nor is a mask of one request's sources. */
+  maskFor(contract: Contract, vocabulary: Vocabulary, rules: MaskRules & Pick<Settings, 'unmaskable'>, provenance?: ProvenanceSources): Result<KeptMask, { readonly code: string }>;
+}
+
+export interface ProposerMemory extends MaskMemory {
   readonly prefixes: PrefixCache;
-  /** The compiled mask of a contract, by its digest and the rules. Refusals are not kept: they cost little and end the repair. */
-  maskFor(contract: Contract, vocabulary: Vocabulary, rules: MaskRules): ReturnType<MaskCompiler>;
 }
 
-export function createProposerMemory(engine: Engine, compile: MaskCompiler = compileMask): ProposerMemory {
+export interface KeptMask {
+  readonly mask: BindableMask;
+  /** Where in the schema keywords were left to the judge. */
+  readonly approximated: readonly JsonPointer[];
+}
+
+type Settings = Required<Omit<ProposerOptions, 'abstainShare'>> & { readonly abstainShare: number | undefined };
+
+export function createProposerMemory(engine: Engine, compile?: MaskCompiler): ProposerMemory {
+  return { prefixes: createPrefixCache(engine), ...createMaskMemory(compile) };
+}
+
+/** The masks alone, for policies without an engine of the port. */
+export function createMaskMemory(compile: MaskCompiler = compileWith): MaskMemory {
   /** Insertion order is age. */
-  const compiled = new Map<string, BindableMask>();
+  const kept = new Map<string, KeptMask>();
   return {
-    prefixes: createPrefixCache(engine),
-    maskFor(contract, vocabulary, rules) {
-      const key = `${contract.digest} ${vocabulary.digest} ${String(rules.excludeNoOps)} ${String(rules.goal)}`;
-      const known = compiled.get(key);
+    maskFor(contract, vocabulary, { excludeNoOps, goal, unmaskable }, provenance) {
+      const key = `${contract.digest} ${vocabulary.digest} ${String(excludeNoOps)} ${String(goal)} ${unmaskable}`;
+      const known = provenance === undefined ? kept.get(key) : undefined;
       if (known !== undefined) return ok(known);
-      const mask = compile(contract, vocabulary, rules);
+      const { contract: masked, approximated } = unmaskable === 'validate' ? approximateContract(contract) : { contract, approximated: [] };
+      const mask = compile(masked, vocabulary, { excludeNoOps, goal }, provenance);
       if (!mask.ok) return mask;
-      const [oldest] = compiled.keys();
-      if (compiled.size >= COMPILED_LIMIT && oldest !== undefined) compiled.delete(oldest);
-      compiled.set(key, mask.value);
-      return mask;
+      const made = { mask: mask.value, approximated: approximated.map(({ keywordLocation }) => keywordLocation) };
+      if (provenance !== undefined) return ok(made);
+      const [oldest] = kept.keys();
+      if (kept.size >= COMPILED_LIMIT && oldest !== undefined) kept.delete(oldest);
+      kept.set(key, made);
+      return ok(made);
     },
   };
 }
 
-/** The policy as core's port. `confidence` is the probability of the whole answer among the admissible ones: exp of its masked log-probability. */
+function compileWith(...[contract, vocabulary, rules, provenance]: Parameters<MaskCompiler>): ReturnType<MaskCompiler> {
+  return compileMask(contract, vocabulary, { ...rules, ...(provenance === undefined ? {} : { provenance }) });
+}
+
+/**
+ * The policy as core's port. `confidence` is the probability of the whole answer among the admissible ones: exp of its masked log-probability.
+ * Throws `RangeError` for a share out of range.
+ */
 export function createMaskedProposer(parts: ProposerParts, options: ProposerOptions = {}): Proposer {
-  const { sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = false } = options;
-  const settings = { maxAnswerTokens, jumpForward, excludeNoOps, goal };
+  const {
+    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = false, provenance = 'off',
+    provenanceShare = DEFAULT_PROVENANCE_SHARE, search = 'decode', abstainShare, unmaskable = 'refuse', reportMass = false,
+  } = options;
+  for (const [name, share] of Object.entries({ provenanceShare, abstainShare: abstainShare ?? 0 })) {
+    if (!(share >= 0 && share <= 1)) throw new RangeError(`${name} must lie in [0, 1], got ${share}`);
+  }
+  const named = { sampling, maxAnswerTokens, jumpForward, excludeNoOps, goal, provenance, provenanceShare, search, unmaskable };
   return {
     get identity(): JsonObject {
-      return { ...describeEngine(parts.engine), promptVersion: PROMPT_VERSION, vocabulary: parts.vocabulary.digest, sampling: { ...sampling }, ...settings };
+      return {
+        ...describeEngine(parts.engine), promptVersion: PROMPT_VERSION, vocabulary: parts.vocabulary.digest, ...named, sampling: { ...sampling }, abstainShare: abstainShare ?? null,
+      };
     },
-    propose: (observation, signal) => propose(parts, { sampling, ...settings }, observation, signal),
+    propose: (observation, signal) => propose(parts, { ...named, abstainShare, reportMass }, observation, signal),
   };
 }
 
-async function propose(
-  parts: ProposerParts, options: Required<ProposerOptions>, observation: Observation, signalLike: AbortSignalLike,
-): Promise<Result<Proposal, ProposerFailure>> {
-  const { engine, tokenizer, vocabulary, clock, memory } = parts;
-  const { maxAnswerTokens, jumpForward, excludeNoOps, goal } = options;
-  const { contract, state } = observation;
-  const signal = signalLike instanceof AbortSignal ? { signal: signalLike } : {};
+async function propose(parts: ProposerParts, settings: Settings, observation: Observation, signalLike: AbortSignalLike): Promise<Result<Proposal, ProposerFailure>> {
+  const { engine, tokenizer, clock, memory } = parts;
+  const { maxAnswerTokens } = settings;
+  const { state } = observation;
+  const signal = signalLike instanceof AbortSignal ? signalLike : undefined;
 
   const boundAt = clock();
-  const mask = memory.maskFor(contract, vocabulary, { excludeNoOps, goal });
-  const matcher = mask.ok ? mask.value.bind(state, { tokenBudget: maxAnswerTokens, model: { logitWidth: engine.logitWidth } }) : mask;
-  if (!matcher.ok) return err(toProposerFailure(matcher.error));
+  const masks = bindMasks(parts, settings, observation);
+  if (!masks.ok) return err(toProposerFailure(masks.error));
   const bindMs = clock() - boundAt;
 
   const prefillAt = clock();
@@ -107,20 +168,88 @@ async function propose(
   if (!prompt.ok) return err(toProposerFailure(prompt.error));
   const { ids, boundaries } = prompt.value;
   // The task's snapshot serves the next attempt; where there is none, the chunk boundary would only cost.
-  const start = await memory.prefixes.prefill(ids, state.attemptsLeft > 1 ? boundaries : boundaries.slice(0, 1), signal.signal);
+  const start = await memory.prefixes.prefill(ids, state.attemptsLeft > 1 ? boundaries : boundaries.slice(0, 1), signal);
   if (!start.ok) return err(toProposerFailure(start.error));
-  const prefillMs = clock() - prefillAt;
-
-  const sampler = createSampler(samplingOfAttempt(options.sampling, state.history.length));
-  const generation = await generate(engine, matcher.value, start.value, { sampler, clock, maxTokens: maxAnswerTokens, jumpForward, ...signal });
-  if (!generation.ok) return err(toProposerFailure(generation.error));
-  const { kind, text, generatedTokenCount, forcedTokenCount, sequenceLogProbability, maskDigest, decodeMs, maskMs } = generation.value;
-  const cost = { promptTokenCount: ids.length, generatedTokenCount, forcedTokenCount, prefillMs, decodeMs, maskMs: bindMs + maskMs };
-  // the mask offers the policy no such reason: it is the loop that found the end of the road
-  if (kind === 'goal-unreachable') return ok({ kind: 'text', text: JSON.stringify({ abstain: kind }), confidence: undefined, cost, maskDigest });
-  return ok(kind === 'complete' ? { kind: 'text', text, confidence: Math.exp(sequenceLogProbability), cost, maskDigest } : { kind: 'incomplete', text, code: 'generate/token-budget', cost });
+  const spent = { promptTokenCount: ids.length, prefillMs: clock() - prefillAt, maskMs: bindMs };
+  return settings.search === 'exact' && masks.value.single !== undefined
+    ? exactProposal(parts, settings, masks.value, masks.value.single, start.value, spent, state, signal)
+    : decodedProposal(parts, settings, masks.value, start.value, spent, state, {}, signal);
 }
 
-function samplingOfAttempt(sampling: Sampling, attempt: number): Sampling {
+interface BoundMasks {
+  readonly matcher: MaskMatcher;
+  /** Beside it under `prefer`; undefined also where the sources can be honoured by no mask. */
+  readonly closed: MaskMatcher | undefined;
+  /** For exact search: patches of one operation. */
+  readonly single: MaskMatcher | undefined;
+  readonly approximated: readonly JsonPointer[];
+}
+
+function bindMasks({ engine, vocabulary, memory }: ProposerParts, settings: Settings, observation: Observation): Result<BoundMasks, { readonly code: string }> {
+  const { contract, state } = observation;
+  const { provenance, search, maxAnswerTokens } = settings;
+  const limits = { tokenBudget: maxAnswerTokens, model: { logitWidth: engine.logitWidth } };
+  const sources = provenance === 'off' ? undefined : publicSources(observation);
+  const kept = memory.maskFor(contract, vocabulary, settings, provenance === 'require' ? sources : undefined);
+  if (!kept.ok) return kept;
+  const { mask, approximated } = kept.value;
+  const matcher = mask.bind(state, limits);
+  if (!matcher.ok) return matcher;
+  const single = search === 'exact' && provenance !== 'prefer' ? mask.bind({ ...state, operationsLeft: Math.min(1, state.operationsLeft) }, limits) : undefined;
+  if (single?.ok === false) return single;
+  const narrow = provenance === 'prefer' ? memory.maskFor(contract, vocabulary, settings, sources) : undefined;
+  const closed = narrow?.ok === true ? narrow.value.mask.bind(state, limits) : undefined;
+  return ok({ matcher: matcher.value, closed: closed?.ok === true ? closed.value : undefined, single: single?.value, approximated });
+}
+
+type Spent = Pick<ProposalCost, 'promptTokenCount' | 'prefillMs' | 'maskMs'>;
+
+async function exactProposal(
+  parts: ProposerParts, settings: Settings, masks: BoundMasks, single: MaskMatcher, start: EngineStep, spent: Spent, state: RepairState, signal: AbortSignal | undefined,
+): Promise<Result<Proposal, ProposerFailure>> {
+  const { engine, vocabulary, clock } = parts;
+  const { jumpForward, abstainShare } = settings;
+  const startedAt = clock();
+  const found = await answerExactly(engine, vocabulary, single, start, { jumpForward, abstainShare, signal });
+  if (!found.ok && found.error.code === 'mask/too-many-outputs') {
+    return decodedProposal(parts, settings, masks, start, { ...spent, maskMs: spent.maskMs + clock() - startedAt }, state, { exact: found.error.code }, signal);
+  }
+  if (!found.ok) return err(toProposerFailure(found.error));
+  const { text, ids, forcedTokenCount, logProbability, outputCount, margin, maskDigest } = found.value;
+  return ok({
+    kind: 'text', text, confidence: Math.exp(logProbability), maskDigest, maskTrail: { ids, closedCount: null },
+    cost: { ...spent, generatedTokenCount: ids.length, forcedTokenCount, decodeMs: clock() - startedAt },
+    signals: { exact: { outputCount, margin: margin ?? null }, ...approximatedSignal(masks) },
+  });
+}
+
+async function decodedProposal(
+  { engine, clock }: ProposerParts, settings: Settings, masks: BoundMasks, start: EngineStep, spent: Spent, state: RepairState, notes: JsonObject, signal: AbortSignal | undefined,
+): Promise<Result<Proposal, ProposerFailure>> {
+  const { maxAnswerTokens, jumpForward, reportMass, abstainShare, provenance, provenanceShare } = settings;
+  const generation = await generate(engine, masks.matcher, start, {
+    sampler: createSampler(samplingOfAttempt(settings.sampling, state.history.length)), clock, maxTokens: maxAnswerTokens, jumpForward, reportMass, abstainShare,
+    ...(masks.closed === undefined ? {} : { closed: { matcher: masks.closed, share: provenanceShare } }), ...(signal === undefined ? {} : { signal }),
+  });
+  if (!generation.ok) return err(toProposerFailure(generation.error));
+  const { kind, text, generatedTokenCount, forcedTokenCount, sequenceLogProbability, maskDigest, maskTrail, decodeMs, maskMs, mass, closed, ...rest } = generation.value;
+  const cost = { ...spent, generatedTokenCount, forcedTokenCount, decodeMs, maskMs: spent.maskMs + maskMs };
+  const signals: JsonObject = {
+    ...(rest.abstainShare === undefined ? {} : { abstainShare: rest.abstainShare }),
+    ...(mass === undefined ? {} : { mass: mass as unknown as JsonObject }),
+    ...(provenance === 'prefer' ? { provenance: closed === undefined ? null : { ...closed } } : {}),
+    ...notes, ...approximatedSignal(masks),
+  };
+  const given = { cost, maskDigest, maskTrail, ...(Object.keys(signals).length === 0 ? {} : { signals }) };
+  // the mask offers the policy no such reason: it is the loop that found the end of the road
+  if (kind === 'goal-unreachable') return ok({ kind: 'text', text: JSON.stringify({ abstain: kind }), confidence: undefined, ...given });
+  return ok(kind === 'complete' ? { kind: 'text', text, confidence: Math.exp(sequenceLogProbability), ...given } : { kind: 'incomplete', text, code: 'generate/token-budget', ...given });
+}
+
+function approximatedSignal({ approximated }: BoundMasks): JsonObject {
+  return approximated.length === 0 ? {} : { approximated };
+}
+
+export function samplingOfAttempt(sampling: Sampling, attempt: number): Sampling {
   return sampling.kind === 'greedy' ? sampling : { ...sampling, seed: (sampling.seed + attempt) % 2 ** 32 };
 }

@@ -2,7 +2,7 @@
  * The whole of it behind one function: request → outcome. Puts an engine, a tokenizer and a mask behind core's repair loop and measures the time.
  * Repairs may be asked for at once; the engine runs them one step at a time.
  */
-import { repairCall, toRepairRecord, type JsonObject, type RepairOutcome, type RepairRecord, type RepairRequest } from '@contractrl/core';
+import { repairCall, toRepairRecord, type CheckFunction, type JsonObject, type RepairOutcome, type RepairRecord, type RepairRequest } from '@contractrl/core';
 import type { Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from './engine.ts';
 import type { Clock } from './generate.ts';
@@ -21,6 +21,10 @@ export interface RepairerParts {
 
 export interface RepairCallOptions extends ProposerOptions {
   readonly signal?: AbortSignal;
+  /** The functions that the contract's checks across fields name. */
+  readonly functions?: readonly CheckFunction[];
+  /** As core's option: the deterministic step before the model, true by default. */
+  readonly deterministic?: boolean;
   /** For the ledger: configuration and source revision of the run. */
   readonly manifest?: JsonObject;
 }
@@ -40,9 +44,11 @@ export function createRepairer(parts: RepairerParts): Repairer {
   const { engine, clock, memory = createProposerMemory(engine) } = parts;
 
   function repair(request: RepairRequest, options: RepairCallOptions = {}): Promise<RepairOutcome> {
-    const { signal, manifest, sampling } = options;
+    const { signal, functions, deterministic, manifest, sampling } = options;
     return repairCall(request, createMaskedProposer({ ...parts, memory }, options), {
       ...(signal === undefined ? {} : { signal }),
+      ...(functions === undefined ? {} : { functions }),
+      ...(deterministic === undefined ? {} : { deterministic }),
       ...(manifest === undefined ? {} : { manifest }),
       ...(sampling?.kind === 'random' ? { seed: sampling.seed } : {}),
     });

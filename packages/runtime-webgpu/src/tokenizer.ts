@@ -4,7 +4,7 @@ import type { TokenId } from '@contractrl/grammar-mask';
 export interface Tokenizer {
   /** Untrusted text: special tokens are not recognised. */
   encodePlain(text: string): readonly TokenId[];
-  /** Trusted, chat-formatted text: special tokens are recognised. */
+  /** Trusted text in ChatML: special tokens are recognised, and turns are marked as the model marks them. */
   encodeTrusted(text: string): readonly TokenId[];
   decode(ids: readonly TokenId[]): string;
   readonly specialIds: ReadonlyMap<string, TokenId>;

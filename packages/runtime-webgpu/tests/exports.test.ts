@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest';
 import * as entry from '../src/index.ts';
+import * as server from '../src/server/index.ts';
+import * as webllm from '../src/webllm/index.ts';
 
 test('the public names are these and no others', () => {
   expect(Object.keys(entry).sort()).toMatchInlineSnapshot(`
     [
       "DEFAULT_MAX_ANSWER_TOKENS",
+      "DEFAULT_PROVENANCE_SHARE",
       "GRAPH_VERSION",
       "LINEAR_NAMES",
       "PROMPT_VERSION",
+      "approximateContract",
       "buildGraph",
       "buildPrompt",
       "createMaskedProposer",
@@ -21,13 +25,25 @@ test('the public names are these and no others', () => {
       "createTokenizer",
       "describeEngine",
       "encodePrompt",
+      "enumerateOutputs",
       "generate",
       "graphCacheKey",
       "logSumExp",
+      "mergeAdapter",
       "promptSegments",
       "promptText",
+      "publicSources",
       "readAdapter",
       "readGguf",
+      "replayMask",
+      "scoreOutputs",
+      "weightReport",
+      "writeAdapter",
     ]
   `);
+});
+
+test('of the engines outside, these', () => {
+  expect(Object.keys(server).sort()).toEqual(['BYTE_VOCABULARY', 'DEFAULT_SERVER_TIMEOUT_MS', 'SERVER_DIALECTS', 'checkText', 'createServerProposer', 'createServerRepairer', 'notCarriedBy']);
+  expect(Object.keys(webllm).sort()).toEqual(['MASKED_LOGIT', 'connectWebLlm', 'createWebLlmProposer', 'fetchWebLlmFiles', 'openWebLlm', 'readWebLlmModel', 'serveWebLlm']);
 });

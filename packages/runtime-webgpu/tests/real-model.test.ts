@@ -1,9 +1,11 @@
 /** The whole policy on the real model with the adapter that ships, against 20 answers of the reference implementation. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyPatch, parsePatch, type Proposal } from '@contractrl/core';
+import { applyPatch, parsePatch, type Observation, type Proposal } from '@contractrl/core';
+import { compileMask } from '@contractrl/grammar-mask';
 import { openRuntime, type Runtime } from '../src/node/index.ts';
 import { buildPrompt, encodePrompt } from '../src/prompt.ts';
 import { createMaskedProposer, createProposerMemory, type ProposerMemory, type ProposerOptions } from '../src/proposer.ts';
+import { replayMask } from '../src/replay-mask.ts';
 import { hasRealModel, REAL_MODEL } from './support/real-model.ts';
 import { observationOf, REFERENCE_REPAIRS, requestOf, type ReferenceRepair } from './support/repair-prompts.ts';
 
@@ -24,9 +26,13 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
 
   afterAll(() => runtime.engine.dispose());
 
-  async function propose(reference: ReferenceRepair, options?: ProposerOptions): Promise<Proposal> {
+  function propose(reference: ReferenceRepair, options?: ProposerOptions): Promise<Proposal> {
+    return proposeFor(observationOf(requestOf(reference)), options);
+  }
+
+  async function proposeFor(observation: Observation, options?: ProposerOptions): Promise<Proposal> {
     const proposer = createMaskedProposer({ ...runtime, memory, clock: () => performance.now() }, options);
-    const proposal = await proposer.propose(observationOf(requestOf(reference)), { aborted: false });
+    const proposal = await proposer.propose(observation, { aborted: false });
     if (!proposal.ok) throw new Error(`${proposal.error.code}: ${proposal.error.message}`);
     return proposal.value;
   }
@@ -49,5 +55,39 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     expect(stepwise.text).toBe(proposal.text);
     expect(stepwise.cost.forcedTokenCount).toBe(0);
     expect(proposal.cost.forcedTokenCount).toBeGreaterThan(0);
+  }, TIMEOUT_MS);
+
+  test('exact search scores the greedy answer as decoding does, and gives none that is less probable', async () => {
+    const [reference] = REFERENCE_REPAIRS as [ReferenceRepair];
+    const request = requestOf(reference);
+    const parameters = { type: 'object', properties: { city: { enum: ['Rome', 'Paris', 'New York', 'Oslo'] }, isDirect: { type: 'boolean' } }, required: ['city'], additionalProperties: false };
+    const observation = observationOf({
+      ...request,
+      request: [{ role: 'user', content: 'A direct flight to New York, please.' }],
+      contract: { ...request.contract, tool: { name: 'find_flight', description: 'Find a flight', parameters }, operationBudget: 1 },
+      call: { name: 'find_flight', argumentsText: '{"city":"NYC"}' },
+    });
+    const [exact, greedy] = [await proposeFor(observation, { search: 'exact' }), await proposeFor(observation)];
+    expect(exact.signals?.['exact']).toMatchObject({ outputCount: expect.any(Number) as number, margin: expect.any(Number) as number });
+    const confidence = (proposal: Proposal): number => Math.log(proposal.kind === 'text' ? proposal.confidence! : 0);
+    if (exact.text === greedy.text) expect(confidence(exact)).toBeCloseTo(confidence(greedy), 2);
+    else expect(confidence(exact)).toBeGreaterThan(confidence(greedy));
+    const mask = compileMask(observation.contract, runtime.vocabulary, { excludeNoOps: true, goal: false });
+    const bound = mask.ok ? mask.value.bind(observation.state, { tokenBudget: 256 }) : mask;
+    if (!bound.ok) throw new Error(bound.error.code);
+    for (const { text, maskTrail, maskDigest } of [exact, greedy]) {
+      expect(replayMask({ maskTrail: maskTrail!, maskDigest: maskDigest!, jumpForward: true }, bound.value.fork())).toEqual({ ok: true, value: text });
+    }
+  }, TIMEOUT_MS);
+
+  test('with provenance preferred, what the request says is written, with its share; the mass says what the mask took', async () => {
+    const [reference] = REFERENCE_REPAIRS as [ReferenceRepair];
+    const proposal = await propose(reference, { provenance: 'prefer', reportMass: true });
+    expect(proposal.text).toBe(reference.answer);
+    const { provenance, mass } = proposal.signals as { readonly provenance: { readonly logShare: number; readonly hasLeft: boolean }; readonly mass: { readonly logAllowed: number; readonly opening: { readonly patch: number; readonly abstain: number } } };
+    expect(provenance.hasLeft).toBe(false);
+    expect(provenance.logShare).toBeGreaterThan(-1);
+    expect(mass.logAllowed).toBeLessThan(0);
+    expect(mass.opening.patch + mass.opening.abstain).toBeLessThanOrEqual(1);
   }, TIMEOUT_MS);
 });

@@ -1,69 +1,16 @@
 /** The whole path from GGUF file to logits against plain loops, on small random models of every architecture, in both formats. */
-import * as ort from 'onnxruntime-node';
 import * as ortWeb from 'onnxruntime-web';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Digest } from '@contractrl/core';
-import type { Engine, KvCache } from '../src/engine.ts';
-import { LINEAR_NAMES, type LinearName, type LoraAdapter, type LoraMatrix } from '../src/lora/adapter.ts';
+import type { Engine } from '../src/engine.ts';
 import { readGguf } from '../src/model/gguf.ts';
 import { createOrtEngine } from '../src/ort/engine.ts';
-import { referenceLogits, type ReferenceLora } from './support/reference-decoder.ts';
-import { randomNumbers, TINY_CONFIGS, tinyModel, type TinyConfig, type TinyModel } from './support/tiny-model.ts';
+import { referenceLogits } from './support/reference-decoder.ts';
+import { randomAdapter, toReference } from './support/tiny-adapter.ts';
+import { largestDifference, logitsAfter, startTiny, TOLERANCE } from './support/tiny-engine.ts';
+import { TINY_CONFIGS, tinyModel } from './support/tiny-model.ts';
 
 /** Long enough to cross the 32 positions at which other attention kernels take over. */
 const TOKENS = Array.from({ length: 41 }, (_, i) => (i * i * 7 + 3 * i) % 50);
-/** Logits are of size 10 to 100 here; float32 sums over 2 layers. */
-const TOLERANCE = 2e-3;
-
-async function start(model: TinyModel, format: 'q41x' | 'f32', lora = true): Promise<Engine> {
-  const gguf = await readGguf(model.file);
-  if (!gguf.ok) throw new Error(gguf.error.code);
-  const engine = await createOrtEngine({ ort, model: gguf.value, graph: { format, lora }, executionProvider: 'cpu', threadCount: 1 });
-  if (!engine.ok) throw new Error(engine.error.code, { cause: engine.error });
-  return engine.value;
-}
-
-/** Logits after feeding `chunks` one after the other. */
-async function logitsAfter(engine: Engine, chunks: readonly (readonly number[])[], from: KvCache = engine.emptyCache): Promise<Float32Array> {
-  let cache = from;
-  let hidden = new Float32Array(0);
-  for (const chunk of chunks) {
-    const step = await engine.extend(cache, chunk);
-    if (!step.ok) throw new Error(step.error.code, { cause: step.error });
-    ({ cache, hidden } = step.value as { cache: KvCache; hidden: Float32Array<ArrayBuffer> });
-  }
-  const logits = new Float32Array(engine.logitWidth);
-  engine.allLogits(hidden, logits);
-  return logits;
-}
-
-function largestDifference(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
-  return Array.from(actual).reduce((largest, value, i) => Math.max(largest, Math.abs(value - expected[i]!)), 0);
-}
-
-const TENSORS: Readonly<Record<LinearName, string>> = {
-  q: 'attn_q', k: 'attn_k', v: 'attn_v', o: 'attn_output', gate: 'ffn_gate', up: 'ffn_up', down: 'ffn_down',
-};
-
-function randomAdapter(config: TinyConfig, rank: number): LoraAdapter {
-  const random = randomNumbers(rank);
-  const { hiddenSize, feedForwardSize, headSize } = config;
-  const [querySize, keySize] = [config.headCount * headSize, config.kvHeadCount * headSize];
-  const sizes: Record<LinearName, readonly [number, number]> = {
-    q: [hiddenSize, querySize], k: [hiddenSize, keySize], v: [hiddenSize, keySize], o: [querySize, hiddenSize],
-    gate: [hiddenSize, feedForwardSize], up: [hiddenSize, feedForwardSize], down: [feedForwardSize, hiddenSize],
-  };
-  const draw = (length: number): Float32Array => Float32Array.from({ length }, () => 0.4 * (random() - 0.5));
-  const matrix = ([inputSize, outputSize]: readonly [number, number]): LoraMatrix => ({ a: draw(rank * inputSize), b: draw(outputSize * rank), inputSize, outputSize });
-  const layers = Array.from({ length: config.layerCount }, () => Object.fromEntries(LINEAR_NAMES.map((name) => [name, matrix(sizes[name])])) as Record<LinearName, LoraMatrix>);
-  return { rank, alpha: 2 * rank, digest: String(rank).padStart(64, '0') as Digest, layers };
-}
-
-function toReference(adapter: LoraAdapter): ReferenceLora {
-  const nameOf = (tensor: string): LinearName => LINEAR_NAMES.find((name) => TENSORS[name] === tensor)!;
-  return { scaling: adapter.alpha / adapter.rank, matrixOf: (layer, tensor) => ({ ...adapter.layers[layer]![nameOf(tensor)], rank: adapter.rank }) };
-}
-
 describe.each(Object.values(TINY_CONFIGS))('$architecture', (config) => {
   describe.each(['q41x', 'f32'] as const)('%s', (format) => {
     const model = tinyModel(config);
@@ -71,7 +18,7 @@ describe.each(Object.values(TINY_CONFIGS))('$architecture', (config) => {
     let expected: Float64Array;
 
     beforeAll(async () => {
-      engine = await start(model, format);
+      engine = await startTiny(model, format);
       expected = referenceLogits(model, TOKENS);
     });
     afterAll(() => engine.dispose());
@@ -111,14 +58,42 @@ describe.each(Object.values(TINY_CONFIGS))('$architecture', (config) => {
   });
 });
 
-test.each(['F32', 'F16', 'Q8_0'] as const)('linears stored as %s are used as they are in both formats', async (storage) => {
-  const model = tinyModel(TINY_CONFIGS.llama, storage);
-  const expected = referenceLogits(model, TOKENS);
-  for (const format of ['q41x', 'f32'] as const) {
-    const engine = await start(model, format, false);
-    expect(largestDifference(await logitsAfter(engine, [TOKENS]), expected)).toBeLessThan(TOLERANCE);
-    await engine.dispose();
-  }
+/** Heads and layers as wide as the blocks of 256 want them. */
+const WIDE = { ...TINY_CONFIGS.llama, hiddenSize: 256, feedForwardSize: 512, headCount: 8, kvHeadCount: 4, headSize: 32 };
+
+test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q4_K', 'Q5_K', 'Q6_K'] as const)(
+  'linears, embedding and head stored as %s are used as they are in both formats',
+  async (storage) => {
+    const model = tinyModel({ ...WIDE, isHeadTied: false }, { linears: storage, embedding: storage, head: storage });
+    const tokens = TOKENS.slice(0, 12);
+    const expected = referenceLogits(model, tokens);
+    for (const format of ['q41x', 'f32'] as const) {
+      const engine = await startTiny(model, format, false);
+      expect(largestDifference(await logitsAfter(engine, [tokens.slice(0, 9), tokens.slice(9)]), expected)).toBeLessThan(TOLERANCE);
+      await engine.dispose();
+    }
+  },
+);
+
+describe('positions are turned as the file says', () => {
+  test.each([
+    { what: 'linear scaling', change: { ropeScaling: { kind: 'linear', factor: 4 } } },
+    { what: 'YaRN', change: { ropeScaling: { kind: 'yarn', factor: 4, originalContextLength: 32 } } },
+    { what: 'a divisor for each frequency', change: { ropeDivisors: Array.from({ length: 16 }, (_, i) => 1 + i * i) } },
+    { what: 'a part of each head', change: { ropeSize: 16 } },
+    { what: 'a part of each head and YaRN', change: { ropeSize: 16, ropeScaling: { kind: 'yarn', factor: 2, originalContextLength: 64 } } },
+  ] as const)('$what, in llama and in qwen row order', async ({ change }) => {
+    for (const architecture of ['llama', 'qwen2'] as const) {
+      const config = { ...TINY_CONFIGS[architecture], headSize: 32, ropeBase: 1000 };
+      const model = tinyModel({ ...config, ...change });
+      const expected = referenceLogits(model, TOKENS);
+      // the same weights without it: it must matter here
+      expect(largestDifference(expected, referenceLogits({ ...model, config }, TOKENS))).toBeGreaterThan(200 * TOLERANCE);
+      const engine = await startTiny(model, 'q41x', false);
+      expect(largestDifference(await logitsAfter(engine, [TOKENS.slice(0, 35), TOKENS.slice(35)]), expected)).toBeLessThan(TOLERANCE);
+      await engine.dispose();
+    }
+  });
 });
 
 /** Compiling 14 MB of WASM takes a second, on a busy machine several. */
@@ -142,6 +117,19 @@ describe('onnxruntime-web on WASM', () => {
     const adapter = randomAdapter(model.config, 3);
     made.value.useAdapter(adapter);
     expect(largestDifference(await logitsAfter(made.value, [TOKENS]), referenceLogits(model, TOKENS, toReference(adapter)))).toBeLessThan(TOLERANCE);
+    await made.value.dispose();
+  }, WASM_START_MS);
+
+  test.each([
+    { linears: 'Q6_K', wideLinears: 'Q8_0' }, { linears: 'Q5_K', wideLinears: 'Q4_0' }, { linears: 'Q4_K', wideLinears: 'F16' }, { linears: 'BF16', wideLinears: 'Q5_1' },
+  ] as const)('$linears and $wideLinears in q41x too', async ({ linears, wideLinears }) => {
+    const mixed = tinyModel(WIDE, { linears, wideLinears, embedding: 'Q6_K', head: 'Q6_K' });
+    const tokens = TOKENS.slice(0, 12);
+    const gguf = await readGguf(mixed.file);
+    if (!gguf.ok) throw new Error(gguf.error.code);
+    const made = await createOrtEngine({ ort: ortWeb, model: gguf.value, graph: { format: 'q41x' }, executionProvider: 'wasm' });
+    if (!made.ok) throw new Error(made.error.code, { cause: made.error });
+    expect(largestDifference(await logitsAfter(made.value, [tokens.slice(0, 11), tokens.slice(11)]), referenceLogits(mixed, tokens))).toBeLessThan(TOLERANCE);
     await made.value.dispose();
   }, WASM_START_MS);
 });

@@ -3,19 +3,27 @@
  * `failed` record and the run goes on; the model is opened only once a record needs it. The ledger row comes before the result, so
  * nothing is handed out that is not on record.
  */
-import { err, readRequestText, ROOT_POINTER, type IntakeIssue, type RepairOutcome } from '@contractrl/core';
+import { readFile } from 'node:fs/promises';
+import { err, NO_POLICY, readRequestText, repairCall, ROOT_POINTER, type IntakeIssue, type RepairOutcome } from '@contractrl/core';
+import { createLedger, hideContents, MIN_PRIVACY_KEY_BYTES } from '@contractrl/core/ledger';
+import { openFileStorage, type FileStorage } from '@contractrl/ledger-storage/file';
 import { EXIT, exitCodeOf, worse, type ExitCode } from '../exit-code.ts';
 import { readInput, type InputRecord } from '../input.ts';
 import type { Io } from '../io.ts';
-import { openLedgerFile, type LedgerFile } from '../ledger-file.ts';
+import { toLedgerProblem, toRecoveryProblem } from '../ledger-file.ts';
 import { chooseFormat, type OutputFormat } from '../output-format.ts';
 import { reportProblem, toInputProblem } from '../problem.ts';
 import { createProgressLine } from '../progress.ts';
 import { createReporter, type ErrorsFormat, type Reporter } from '../reporter.ts';
 import type { RepairSession, Services, SessionOptions } from '../services.ts';
+import { MANIFEST } from '../version.ts';
 
 export interface RepairCommandOptions extends SessionOptions {
+  /** No model is opened: what reading and the deterministic step leave is declined. */
+  readonly withoutModel: boolean;
   readonly ledger: string | undefined;
+  /** File of the key under which the ledger hides contents; undefined where it holds them. */
+  readonly ledgerKey: string | undefined;
   readonly format: OutputFormat | undefined;
   readonly errors: ErrorsFormat | undefined;
 }
@@ -34,18 +42,17 @@ export async function repairCommand(path: string, options: RepairCommandOptions,
     await reportProblem({ code: 'usage/many-records', message: `--json prints one record, and the input has ${records.length}: use --jsonl.` }, io);
     return EXIT.usage;
   }
-  const ledger = options.ledger === undefined ? undefined : await openLedgerFile(options.ledger);
-  if (ledger?.ok === false) {
-    await reportProblem(ledger.error, io);
-    return EXIT.ledgerBroken;
-  }
+  const key = options.ledgerKey === undefined ? undefined : await readPrivacyKey(options.ledgerKey, io);
+  if (options.ledgerKey !== undefined && key === undefined) return EXIT.usage;
+  const ledger = options.ledger === undefined ? undefined : await openLedger(options.ledger, io);
+  if (options.ledger !== undefined && ledger === undefined) return EXIT.ledgerBroken;
   const reporter = createReporter(format, options.errors, io);
-  const run: Run = { options, io, services, reporter, ledger: ledger?.value, session: undefined };
+  const run: Run = { options, io, services, reporter, ledger, key, session: undefined };
   try {
     return await repairAll(records, run);
   } finally {
     await run.session?.dispose();
-    await ledger?.value.close();
+    await ledger?.close();
   }
 }
 
@@ -54,7 +61,8 @@ interface Run {
   readonly io: Io;
   readonly services: Services;
   readonly reporter: Reporter;
-  readonly ledger: LedgerFile | undefined;
+  readonly ledger: FileStorage | undefined;
+  readonly key: Uint8Array | undefined;
   session: RepairSession | undefined;
 }
 
@@ -81,7 +89,7 @@ interface Step {
 const INTERRUPTED: Step = { code: EXIT.interrupted, goOn: false };
 
 async function repairOne(record: InputRecord, run: Run): Promise<Step> {
-  const { io, reporter, ledger } = run;
+  const { io, reporter, ledger, key } = run;
   const request = record.kind === 'text' ? readRequestText(record.text) : err(NOT_UTF8);
   if (!request.ok) {
     await reporter.unreadable(record.line, request.error);
@@ -91,15 +99,22 @@ async function repairOne(record: InputRecord, run: Run): Promise<Step> {
   if (session === undefined) return io.signal.aborted ? INTERRUPTED : { code: EXIT.notRepaired, goOn: false };
   run.session = session;
   const startMs = io.now();
-  const outcome = await session.repair(request.value, io.signal);
+  const repaired = await session.repair(request.value, io.signal);
   const totalMs = io.now() - startMs;
-  if (io.signal.aborted && outcome.status === 'failed') return INTERRUPTED;
+  if (io.signal.aborted && repaired.status === 'failed') return INTERRUPTED;
+  const outcome = key === undefined ? repaired : withHiddenTrace(repaired, key);
   if (ledger !== undefined && !(await appendToLedger(ledger, outcome, io))) return { code: EXIT.ledgerBroken, goOn: false };
   await reporter.outcome({ request: request.value, outcome, totalMs });
   return { code: exitCodeOf(outcome.status), goOn: true };
 }
 
+const WITHOUT_MODEL: RepairSession = {
+  repair: (request, signal) => repairCall(request, NO_POLICY, { signal, manifest: MANIFEST }),
+  dispose: () => Promise.resolve(),
+};
+
 async function openSession({ services, options, io }: Run): Promise<RepairSession | undefined> {
+  if (options.withoutModel) return WITHOUT_MODEL;
   const progress = createProgressLine(io);
   const session = await services.openSession(options, { signal: io.signal, onProgress: (event) => progress.show(event) });
   await progress.finish();
@@ -108,8 +123,32 @@ async function openSession({ services, options, io }: Run): Promise<RepairSessio
   return undefined;
 }
 
-async function appendToLedger(ledger: LedgerFile, outcome: RepairOutcome, io: Io): Promise<boolean> {
-  const appended = await ledger.append(outcome.frozen);
-  if (!appended.ok) await reportProblem(appended.error, io);
+async function openLedger(path: string, io: Io): Promise<FileStorage | undefined> {
+  const opened = await openFileStorage(path);
+  if (!opened.ok) {
+    await reportProblem(toLedgerProblem(path, opened.error), io);
+    return undefined;
+  }
+  const { recovery } = opened.value;
+  if (recovery !== undefined) await reportProblem(toRecoveryProblem(path, recovery), io, 'recovered');
+  return opened.value;
+}
+
+async function readPrivacyKey(path: string, io: Io): Promise<Uint8Array | undefined> {
+  const key = await readFile(path).catch(() => undefined);
+  if (key !== undefined && key.length >= MIN_PRIVACY_KEY_BYTES) return key;
+  await reportProblem({ code: 'ledger/bad-key', message: `${path} is no file of at least ${MIN_PRIVACY_KEY_BYTES} bytes: make one with "openssl rand -out ${path} 32".` }, io);
+  return undefined;
+}
+
+/** The trace that the record names is the one on record. */
+function withHiddenTrace(outcome: RepairOutcome, key: Uint8Array): RepairOutcome {
+  const frozen = hideContents(outcome.frozen, key);
+  return { ...outcome, frozen, ledger: frozen.digest };
+}
+
+async function appendToLedger(ledger: FileStorage, outcome: RepairOutcome, io: Io): Promise<boolean> {
+  const appended = await createLedger(ledger).append(outcome.frozen);
+  if (!appended.ok) await reportProblem(toLedgerProblem(ledger.path, appended.error), io);
   return appended.ok;
 }

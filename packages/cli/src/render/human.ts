@@ -16,6 +16,7 @@ export function renderRepair({ request, outcome, totalMs }: RenderedRepair, colo
     ['Request', request.request.filter((message) => message.role === 'user').map((message) => shorten(toSafeText(message.content)))],
     ['Call before', [`${colors.bold(toSafeText(request.call.name))} ${prettyArguments(before, request.call.argumentsText, outcome.reports)}`]],
     ['Verifier report', outcome.reports.length === 0 ? [colors.green('nothing to report')] : outcome.reports.map((violation) => renderViolation(violation, colors))],
+    ['Without the model', renderCertain(outcome)],
     ...outcome.history.map((entry, index) => [`Attempt ${index + 1}`, renderAttempt(entry, colors)] as const),
     ['Call after', renderAfter(before, outcome, colors)],
   ];
@@ -37,6 +38,15 @@ function renderStatus(outcome: RepairOutcome, colors: Colors): string {
     case 'rejected': return `${colors.yellow(outcome.status)} (${outcome.reason})`;
     case 'failed': return `${colors.red('failed')} (${outcome.reason})`;
   }
+}
+
+/** How the call was read, and the operations that were certain. */
+function renderCertain({ reading, frozen: { deterministic } }: RepairOutcome): readonly string[] {
+  return [
+    ...(reading?.toolName === undefined ? [] : [`tool name read as ${toSafeText(reading.toolName)}`]),
+    ...(reading?.steps === undefined ? [] : [`text read as ${reading.steps.map(({ kind }) => kind).join(', ')}`]),
+    ...(deterministic?.patch ?? []).map((operation, index) => `${deterministic?.rules[index] ?? ''}: ${shorten(toSafeJson(operation), 1_000)}`),
+  ];
 }
 
 function renderAttempt({ patch, verdict, code, pointer }: HistoryEntry, colors: Colors): readonly string[] {

@@ -73,7 +73,7 @@ describe.skipIf(!isBuilt)(`the built program${isBuilt ? '' : ' (not built)'}`, (
       const example = JSON.parse(await readFile(join(PACKAGE, 'examples', 'page-range.json'), 'utf8')) as { readonly id: string };
       const { code, output } = await runBin(['repair', '-', '--json', '--offline', '--ledger', ledger], JSON.stringify(example));
       expect(JSON.parse(output)).toMatchObject({
-        id: example.id, status: 'repaired', arguments: { file: 'budget.pdf', first: 3, last: 9 }, attempts: 2,
+        id: example.id, status: 'repaired', arguments: { file: 'budget.pdf', first: 3, last: 9 }, attempts: 0, operations: 2,
         patch: [{ op: 'replace', path: '/first', value: 3 }, { op: 'replace', path: '/last', value: 9 }],
       });
       expect(code).toBe(EXIT.ok);

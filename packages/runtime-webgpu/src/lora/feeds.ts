@@ -1,5 +1,6 @@
 /**
- * A LoRA adapter as graph inputs: A transposed to `[inputSize, rank]`, B to `[rank, outputSize]` with `alpha / rank` multiplied in.
+ * A LoRA adapter as graph inputs: A transposed to `[inputSize, rank]`, B to `[rank, outputSize]` with its factor multiplied in. All inputs have one
+ * rank, the largest of the adapter, because the graph names the dimension once: smaller matrices are filled up with zeros, which change nothing.
  * "No adapter" is a pair of zeros of rank 1: rank 0 crashes ONNX Runtime on WebGPU.
  * Reference: Hu et al. 2021, "LoRA", §4.1.
  */
@@ -7,7 +8,7 @@ import { err, ok, type Result } from '@contractrl/core';
 import type { ModelConfig } from '../model/config.ts';
 import { linearShape } from '../model/layout.ts';
 import { loraA, loraB } from '../onnx/names.ts';
-import { LINEAR_NAMES, type LoraAdapter } from './adapter.ts';
+import { LINEAR_NAMES, matrixForm, type LoraAdapter } from './adapter.ts';
 
 export interface LoraFeed {
   readonly name: string;
@@ -16,27 +17,47 @@ export interface LoraFeed {
 }
 
 /** Where an adapter's matrices do not fit the model: the first layer and linear, in words. */
-interface LoraMismatch {
+export interface LoraMismatch {
   readonly detail: string;
 }
 
 /** Feeds of an adapter. Fails where it has other layers or sizes than the model. */
 export function loraFeeds(config: ModelConfig, adapter: LoraAdapter): Result<readonly LoraFeed[], LoraMismatch> {
-  if (adapter.layers.length !== config.layerCount) return err({ detail: `${adapter.layers.length} layers, the model has ${config.layerCount}` });
+  const mismatch = loraMismatch(config, adapter);
+  if (mismatch !== undefined) return err(mismatch);
+  const ranks = adapter.layers.flatMap((matrices) => Object.values(matrices).map((matrix) => matrixForm(adapter, matrix).rank));
+  const feedRank = Math.max(1, ...ranks);
   const feeds: LoraFeed[] = [];
-  const scaling = adapter.alpha / adapter.rank;
   for (const [layer, matrices] of adapter.layers.entries()) {
     for (const linear of LINEAR_NAMES) {
-      const { a, b, inputSize, outputSize } = matrices[linear];
-      const expected = linearShape(config, linear);
-      if (inputSize !== expected.inputSize || outputSize !== expected.outputSize) {
-        return err({ detail: `${linear} of layer ${layer} is ${inputSize} to ${outputSize}, the model's ${expected.inputSize} to ${expected.outputSize}` });
+      const { inputSize, outputSize } = linearShape(config, linear);
+      const a = new Float32Array(inputSize * feedRank);
+      const b = new Float32Array(feedRank * outputSize);
+      const matrix = matrices[linear];
+      if (matrix !== undefined) {
+        const { rank, scaling } = matrixForm(adapter, matrix);
+        for (let row = 0; row < inputSize; row++) for (let i = 0; i < rank; i++) a[row * feedRank + i] = matrix.a[i * inputSize + row]!;
+        for (let i = 0; i < rank; i++) for (let column = 0; column < outputSize; column++) b[i * outputSize + column] = matrix.b[column * rank + i]! * scaling;
       }
-      feeds.push({ name: loraA(layer, linear), data: transposeScaled(a, adapter.rank, inputSize, 1), shape: [inputSize, adapter.rank] });
-      feeds.push({ name: loraB(layer, linear), data: transposeScaled(b, outputSize, adapter.rank, scaling), shape: [adapter.rank, outputSize] });
+      feeds.push({ name: loraA(layer, linear), data: a, shape: [inputSize, feedRank] }, { name: loraB(layer, linear), data: b, shape: [feedRank, outputSize] });
     }
   }
   return ok(feeds);
+}
+
+/** Undefined where every matrix fits. */
+export function loraMismatch(config: ModelConfig, adapter: LoraAdapter): LoraMismatch | undefined {
+  if (adapter.layers.length !== config.layerCount) return { detail: `${adapter.layers.length} layers, the model has ${config.layerCount}` };
+  for (const [layer, matrices] of adapter.layers.entries()) {
+    for (const linear of LINEAR_NAMES) {
+      const matrix = matrices[linear];
+      const expected = linearShape(config, linear);
+      if (matrix !== undefined && (matrix.inputSize !== expected.inputSize || matrix.outputSize !== expected.outputSize)) {
+        return { detail: `${linear} of layer ${layer} is ${matrix.inputSize} to ${matrix.outputSize}, the model's ${expected.inputSize} to ${expected.outputSize}` };
+      }
+    }
+  }
+  return undefined;
 }
 
 /** Feeds that change nothing. */
@@ -50,13 +71,4 @@ export function zeroFeeds(config: ModelConfig): readonly LoraFeed[] {
     }
   }
   return feeds;
-}
-
-/** `[rows, columns]` to `[columns, rows]`, each value times `factor`. */
-function transposeScaled(matrix: Float32Array, rowCount: number, columnCount: number, factor: number): Float32Array<ArrayBuffer> {
-  const out = new Float32Array(matrix.length);
-  for (let row = 0; row < rowCount; row++) {
-    for (let column = 0; column < columnCount; column++) out[column * rowCount + row] = matrix[row * columnCount + column]! * factor;
-  }
-  return out;
 }

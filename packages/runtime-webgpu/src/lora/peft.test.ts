@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
 import { readFileSync } from 'node:fs';
-import { LINEAR_NAMES } from './adapter.ts';
-import { readAdapter } from './peft.ts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LINEAR_NAMES, matrixForm, type LoraAdapter, type LoraMatrix } from './adapter.ts';
+import { readAdapter, writeAdapter } from './peft.ts';
 
 const CONFIG = {
   peft_type: 'LORA', r: 2, lora_alpha: 4, bias: 'none', fan_in_fan_out: false, base_model_name_or_path: 'test/base',
@@ -70,7 +71,7 @@ test.each([
 ])('%s values become float32', async (dtype, values) => {
   const read = await readAdapter(safetensors({ ...allTensors(), [FIRST]: { dtype, shape: [2, 3], bytes: new Uint8Array(values.buffer) } }), JSON.stringify(CONFIG));
   if (!read.ok) throw new Error(read.error.code);
-  expect(Array.from(read.value.layers[0]!.q.a)).toEqual([1, -2, 0.5, 0, 1, 1]);
+  expect(Array.from(read.value.layers[0]!.q!.a)).toEqual([1, -2, 0.5, 0, 1, 1]);
 });
 
 test('the shipped adapter is of rank 8 for 30 layers, and its card names its digest', async () => {
@@ -121,15 +122,33 @@ describe('a damaged weights file is refused', () => {
 
 describe('a configuration that would be applied wrongly is refused by its key', () => {
   test.each([
-    ['peft_type', 'IA3'], ['r', 0], ['r', 2.5], ['r', '8'], ['lora_alpha', 0], ['target_modules', ['q_proj']], ['target_modules', 'all-linear'],
-    ['bias', 'all'], ['fan_in_fan_out', true], ['use_rslora', true], ['use_dora', true], ['rank_pattern', { q_proj: 4 }], ['modules_to_save', ['lm_head']], ['layers_to_transform', [1]],
+    ['peft_type', 'IA3'], ['r', 0], ['r', 2.5], ['r', '8'], ['lora_alpha', 0], ['target_modules', 'all-linear'], ['target_modules', []], ['target_modules', ['q_proj', 'lm_head']],
+    ['target_modules', ['q_proj', 'q_proj']], ['bias', 'all'], ['fan_in_fan_out', true], ['use_rslora', 'yes'], ['use_dora', true], ['lora_bias', true], ['modules_to_save', ['lm_head']],
+    ['layers_to_transform', [1]], ['exclude_modules', ['q_proj']], ['rank_pattern', []], ['rank_pattern', { q_proj: 0 }], ['rank_pattern', { 'layers.[01].q_proj': 4 }], ['alpha_pattern', { q_proj: '4' }],
+    ['init_lora_weights', 'pissa'], ['init_lora_weights', 'olora'], ['use_qalora', true], ['trainable_token_indices', [5]], ['layer_replication', [[0, 1]]],
   ])('%s = %j', async (key, value) => {
     expect(await issueOf(GOOD, { ...CONFIG, [key]: value })).toMatchObject({ code: 'adapter/bad-config', key });
   });
 
   test('options that are off, and notes about training, change nothing', async () => {
-    const more = { use_rslora: false, use_dora: false, rank_pattern: {}, modules_to_save: null, lora_dropout: 0.1, task_type: 'CAUSAL_LM', inference_mode: true };
+    const more = {
+      use_rslora: false, use_dora: false, rank_pattern: {}, modules_to_save: null, lora_dropout: 0.1, task_type: 'CAUSAL_LM', inference_mode: true, init_lora_weights: 'gaussian',
+      megatron_core: 'megatron.core', qalora_group_size: 16, use_qalora: false,
+    };
     expect(await issueOf(GOOD, { ...CONFIG, ...more })).toBeUndefined();
+  });
+
+  test('a rank that a pattern says and the tensors do not have', async () => {
+    expect(await issueOf(GOOD, { ...CONFIG, rank_pattern: { 'layers.1.self_attn.q_proj': 4 } })).toEqual({
+      code: 'adapter/bad-shape', tensor: FIRST.replace('.0.', '.1.'), shape: [2, 3], expected: [4, 3],
+    });
+  });
+
+  test('linears that have tensors and are not announced, or are announced and have none', async () => {
+    expect(await issueOf(GOOD, { ...CONFIG, target_modules: ['k_proj'] })).toEqual({ code: 'adapter/unexpected-tensor', tensor: FIRST });
+    const some = Object.fromEntries(Object.entries(allTensors()).filter(([name]) => !name.includes('up_proj')));
+    expect(await issueOf(safetensors(some))).toMatchObject({ code: 'adapter/missing-tensor' });
+    expect(await issueOf(safetensors(some), { ...CONFIG, target_modules: CONFIG.target_modules.filter((name) => name !== 'up_proj') })).toBeUndefined();
   });
 
   test('not JSON, and not an object', async () => {
@@ -140,4 +159,42 @@ describe('a configuration that would be applied wrongly is refused by its key', 
   test('another base model than the one asked for', async () => {
     expect(await issueOf(GOOD, CONFIG, 'other/base')).toEqual({ code: 'adapter/wrong-base', base: 'test/base', expected: 'other/base' });
   });
+});
+
+describe('an adapter for some linears', () => {
+  test.each([
+    { what: 'plain', change: {}, form: { rank: 2, scaling: 2 } },
+    { what: 'rank-stabilised', change: { use_rslora: true }, form: { rank: 2, scaling: 4 / Math.SQRT2 } },
+    { what: 'with a factor of its own by module name', change: { alpha_pattern: { q_proj: 5 } }, form: { rank: 2, scaling: 2.5 } },
+    { what: 'with a factor by the end of a path, the first that fits', change: { alpha_pattern: { 'layers.0.self_attn.q_proj': 6, q_proj: 5 } }, form: { rank: 2, scaling: 3 } },
+    { what: 'with a factor for another whose name ends alike', change: { alpha_pattern: { proj: 5, 'elf_attn.q_proj': 5, 'layers.1.self_attn.q_proj': 5 } }, form: { rank: 2, scaling: 2 } },
+  ])('$what has the factor $form.scaling', async ({ change, form }) => {
+    const read = await readAdapter(GOOD, JSON.stringify({ ...CONFIG, ...change }));
+    if (!read.ok) throw new Error(read.error.code);
+    expect(matrixForm(read.value, read.value.layers[0]!.q!)).toEqual(form);
+  });
+
+  test('that some layers lack cannot be written', async () => {
+    const read = await readAdapter(GOOD, JSON.stringify(CONFIG));
+    if (!read.ok) throw new Error(read.error.code);
+    const [first, second] = read.value.layers;
+    const { q: _, ...rest } = second!;
+    expect(() => writeAdapter({ ...read.value, layers: [first!, rest] }, 'test/base')).toThrow(RangeError);
+  });
+});
+
+test('what is written is read again, whatever the numbers', async () => {
+  const matrix = fc.record({ rank: fc.integer({ min: 1, max: 3 }), scaling: fc.constantFrom(0.5, 1, 2, 3) }).chain(({ rank, scaling }) =>
+    fc.tuple(fc.float32Array({ minLength: 4 * rank, maxLength: 4 * rank, noNaN: true, noDefaultInfinity: true }), fc.float32Array({ minLength: 5 * rank, maxLength: 5 * rank, noNaN: true, noDefaultInfinity: true }))
+      .map(([a, b]): LoraMatrix => ({ a, b, inputSize: 4, outputSize: 5, rank, scaling })));
+  const adapters = fc.subarray([...LINEAR_NAMES], { minLength: 1 }).chain((names) => fc.array(fc.record(Object.fromEntries(names.map((name) => [name, matrix]))), { minLength: 1, maxLength: 3 }));
+  await fc.assert(fc.asyncProperty(adapters, async (layers) => {
+    const adapter: LoraAdapter = { rank: 2, alpha: 4, digest: '' as LoraAdapter['digest'], layers };
+    const { weights, configText } = writeAdapter(adapter, 'test/base');
+    const read = await readAdapter(weights, configText, { base: 'test/base' });
+    if (!read.ok) throw new Error(read.error.code);
+    const plain = (given: LoraAdapter): unknown => given.layers.map((layer) => Object.entries(layer).map(([name, matrix]) => [name, { ...matrix, ...matrixForm(given, matrix) }]));
+    expect(plain(read.value)).toEqual(plain(adapter));
+    expect(read.value).toMatchObject({ rank: 2, alpha: 4 });
+  }), { numRuns: 60 });
 });

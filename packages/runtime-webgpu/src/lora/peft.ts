@@ -1,26 +1,14 @@
 /**
- * A LoRA adapter in the format of the PEFT library: `adapter_config.json` and `adapter_model.safetensors`. Only plain LoRA on all seven
- * linears of every layer is read; each option that would change the arithmetic (rsLoRA, DoRA, per-layer ranks, biases) is refused by its key.
- * Reference: huggingface/peft `src/peft/tuners/lora/config.py`.
+ * A LoRA adapter in the format of the PEFT library, in and out: `adapter_model.safetensors` beside `adapter_config.json`. The tensors must be
+ * exactly those that the configuration announces, each in its rank.
+ * Reference: huggingface/peft `src/peft/utils/save_and_load.py`, `src/peft/tuners/lora/layer.py` (scaling).
  */
-import { err, isJsonObject, ok, parseJson, type JsonObject, type JsonValue, type Result } from '@contractrl/core';
+import { err, ok, type Result } from '@contractrl/core';
 import { sha256 } from '../model/sha256.ts';
-import { LINEAR_NAMES, type LinearName, type LoraAdapter, type LoraMatrix } from './adapter.ts';
+import { LINEAR_NAMES, matrixForm, type LinearName, type LoraAdapter, type LoraMatrix } from './adapter.ts';
 import type { AdapterIssue } from './issue.ts';
-import { readSafetensors, type FloatTensor } from './safetensors.ts';
-
-const MODULES: Readonly<Record<LinearName, string>> = {
-  q: 'self_attn.q_proj', k: 'self_attn.k_proj', v: 'self_attn.v_proj', o: 'self_attn.o_proj', gate: 'mlp.gate_proj', up: 'mlp.up_proj', down: 'mlp.down_proj',
-};
-
-/** Options that are read below or say nothing about the arithmetic at inference. */
-const NEUTRAL_KEYS = new Set([
-  'peft_type', 'task_type', 'base_model_name_or_path', 'r', 'lora_alpha', 'lora_dropout', 'inference_mode', 'target_modules', 'auto_mapping', 'revision',
-  'init_lora_weights', 'peft_version', 'eva_config', 'corda_config', 'loftq_config', 'runtime_config',
-]);
-
-/** No other rank has been useful; a larger one is more likely a damaged file. */
-const MAX_RANK = 1024;
+import { moduleName, MODULES, patternValue, readPeftConfig, type PeftConfig } from './peft-config.ts';
+import { readSafetensors, writeSafetensors, type FloatTensor } from './safetensors.ts';
 
 export interface ReadAdapterOptions {
   /** Name of the base model that the adapter must have been trained on, as its `base_model_name_or_path`. */
@@ -32,57 +20,31 @@ export interface ReadAdapterOptions {
  * when an engine takes the adapter.
  */
 export async function readAdapter(weights: Uint8Array, configText: string, options: ReadAdapterOptions = {}): Promise<Result<LoraAdapter, AdapterIssue>> {
-  const config = readConfig(configText, options.base);
+  const config = readPeftConfig(configText, options.base);
   if (!config.ok) return config;
   const tensors = readSafetensors(weights);
   if (!tensors.ok) return tensors;
-  const layers = readLayers(tensors.value, config.value.rank);
+  const layers = readLayers(tensors.value, config.value);
   if (!layers.ok) return layers;
-  return ok({ ...config.value, digest: await sha256(weights), layers: layers.value });
+  const { rank, alpha } = config.value;
+  return ok({ rank, alpha, digest: await sha256(weights), layers: layers.value });
 }
 
-function readConfig(text: string, base: string | undefined): Result<{ readonly rank: number; readonly alpha: number }, AdapterIssue> {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return bad('', parsed.error.code);
-  const config = parsed.value;
-  if (!isJsonObject(config)) return bad('', 'not an object');
-  const { peft_type: type, r: rank, lora_alpha: alpha, target_modules: modules, base_model_name_or_path: trainedOn } = config;
-  if (type !== 'LORA') return bad('peft_type', 'not LORA');
-  if (typeof rank !== 'number' || !Number.isInteger(rank) || rank < 1 || rank > MAX_RANK) return bad('r', `not an integer from 1 to ${MAX_RANK}`);
-  if (typeof alpha !== 'number' || alpha <= 0) return bad('lora_alpha', 'not a positive number');
-  if (!isAllModules(modules)) return bad('target_modules', 'not the seven linear layers');
-  const active = activeOption(config);
-  if (active !== undefined) return bad(active, 'not supported');
-  if (base !== undefined && trainedOn !== base) return err({ code: 'adapter/wrong-base', base: String(trainedOn), expected: base });
-  return ok({ rank, alpha });
-}
-
-function bad(key: string, detail: string): Result<never, AdapterIssue> {
-  return err({ code: 'adapter/bad-config', key, detail });
-}
-
-function isAllModules(modules: JsonValue | undefined): boolean {
-  const expected = LINEAR_NAMES.map((linear) => MODULES[linear].slice(MODULES[linear].indexOf('.') + 1));
-  return Array.isArray(modules) && modules.length === expected.length && expected.every((name) => modules.includes(name));
-}
-
-/** An option that is switched on and not known to be harmless. PEFT writes all its options out, most of them off. */
-function activeOption(config: JsonObject): string | undefined {
-  const isOff = (value: JsonValue): boolean =>
-    value === null || value === false || value === 'none' || (typeof value === 'object' && Object.keys(value).length === 0);
-  return Object.keys(config).find((key) => !NEUTRAL_KEYS.has(key) && !isOff(config[key] ?? null));
-}
-
-type LayerMatrices = Readonly<Record<LinearName, LoraMatrix>>;
+type LayerMatrices = LoraAdapter['layers'][number];
 
 const TENSOR_NAME = /^base_model\.model\.model\.layers\.(\d+)\.(\w+\.\w+)\.lora_[AB]\.weight$/u;
 
-function tensorName(layer: number, linear: LinearName, matrix: 'A' | 'B'): string {
-  return `base_model.model.model.layers.${layer}.${MODULES[linear]}.lora_${matrix}.weight`;
+/** Of a module within the base model, as patterns name it. */
+function modulePath(layer: number, linear: LinearName): string {
+  return `model.layers.${layer}.${MODULES[linear]}`;
 }
 
-function readLayers(tensors: ReadonlyMap<string, FloatTensor>, rank: number): Result<readonly LayerMatrices[], AdapterIssue> {
-  const modules = new Set(Object.values(MODULES));
+function tensorName(layer: number, linear: LinearName, matrix: 'A' | 'B'): string {
+  return `base_model.model.${modulePath(layer, linear)}.lora_${matrix}.weight`;
+}
+
+function readLayers(tensors: ReadonlyMap<string, FloatTensor>, config: PeftConfig): Result<readonly LayerMatrices[], AdapterIssue> {
+  const modules = new Set(config.linears.map((linear) => MODULES[linear]));
   let layerCount = 1;
   for (const name of tensors.keys()) {
     const [, layer, module] = TENSOR_NAME.exec(name) ?? [];
@@ -92,25 +54,68 @@ function readLayers(tensors: ReadonlyMap<string, FloatTensor>, rank: number): Re
   const layers: LayerMatrices[] = [];
   for (let layer = 0; layer < layerCount; layer++) {
     const matrices: Partial<Record<LinearName, LoraMatrix>> = {};
-    for (const linear of LINEAR_NAMES) {
-      const matrix = readMatrix(tensors, tensorName(layer, linear, 'A'), tensorName(layer, linear, 'B'), rank);
+    for (const linear of config.linears) {
+      const matrix = readMatrix(tensors, layer, linear, config);
       if (!matrix.ok) return matrix;
       matrices[linear] = matrix.value;
     }
-    layers.push(matrices as LayerMatrices);
+    layers.push(matrices);
   }
   return ok(layers);
 }
 
 /** A is `[rank, inputSize]`, B `[outputSize, rank]`. */
-function readMatrix(tensors: ReadonlyMap<string, FloatTensor>, nameA: string, nameB: string, rank: number): Result<LoraMatrix, AdapterIssue> {
+function readMatrix(tensors: ReadonlyMap<string, FloatTensor>, layer: number, linear: LinearName, config: PeftConfig): Result<LoraMatrix, AdapterIssue> {
+  const [nameA, nameB] = [tensorName(layer, linear, 'A'), tensorName(layer, linear, 'B')];
   const a = tensors.get(nameA);
   if (a === undefined) return err({ code: 'adapter/missing-tensor', tensor: nameA });
   const b = tensors.get(nameB);
   if (b === undefined) return err({ code: 'adapter/missing-tensor', tensor: nameB });
+  const path = modulePath(layer, linear);
+  const rank = patternValue(config.rankPattern, path) ?? config.rank;
+  const alpha = patternValue(config.alphaPattern, path) ?? config.alpha;
+  const scaling = alpha / (config.isRankStabilised ? Math.sqrt(rank) : rank);
   const [rankA, inputSize = 0] = a.shape;
   const [outputSize = 0, rankB] = b.shape;
   if (a.shape.length !== 2 || rankA !== rank) return err({ code: 'adapter/bad-shape', tensor: nameA, shape: a.shape, expected: [rank, inputSize] });
   if (b.shape.length !== 2 || rankB !== rank) return err({ code: 'adapter/bad-shape', tensor: nameB, shape: b.shape, expected: [outputSize, rank] });
-  return ok({ a: a.data, b: b.data, inputSize, outputSize });
+  return ok({
+    a: a.data, b: b.data, inputSize, outputSize,
+    ...(rank === config.rank ? {} : { rank }),
+    ...(scaling === config.alpha / config.rank ? {} : { scaling }),
+  });
+}
+
+export interface PeftFiles {
+  /** `adapter_model.safetensors`, float32. */
+  readonly weights: Uint8Array<ArrayBuffer>;
+  /** `adapter_config.json`. */
+  readonly configText: string;
+}
+
+/**
+ * An adapter as the two files that PEFT and {@link readAdapter} load; `base` is the base model's name on the hub. Linears that some layers lack
+ * cannot be said in that format and are a RangeError. The digest of what was written is that of the weights file, not the adapter's own.
+ */
+export function writeAdapter(adapter: LoraAdapter, base: string): PeftFiles {
+  const linears = LINEAR_NAMES.filter((linear) => adapter.layers.some((layer) => layer[linear] !== undefined));
+  const tensors = new Map<string, FloatTensor>();
+  const rankPattern: Record<string, number> = {};
+  const alphaPattern: Record<string, number> = {};
+  for (const [layer, matrices] of adapter.layers.entries()) {
+    for (const linear of linears) {
+      const matrix = matrices[linear];
+      if (matrix === undefined) throw new RangeError(`adapter: layer ${layer} has no ${linear}, which other layers have`);
+      const { rank, scaling } = matrixForm(adapter, matrix);
+      tensors.set(tensorName(layer, linear, 'A'), { shape: [rank, matrix.inputSize], data: matrix.a });
+      tensors.set(tensorName(layer, linear, 'B'), { shape: [matrix.outputSize, rank], data: matrix.b });
+      if (matrix.rank !== undefined) rankPattern[modulePath(layer, linear)] = rank;
+      if (matrix.rank !== undefined || matrix.scaling !== undefined) alphaPattern[modulePath(layer, linear)] = scaling * rank;
+    }
+  }
+  const config = {
+    peft_type: 'LORA', task_type: 'CAUSAL_LM', base_model_name_or_path: base, r: adapter.rank, lora_alpha: adapter.alpha, lora_dropout: 0, bias: 'none',
+    fan_in_fan_out: false, inference_mode: true, target_modules: linears.map(moduleName), rank_pattern: rankPattern, alpha_pattern: alphaPattern,
+  };
+  return { weights: writeSafetensors(tensors), configText: `${JSON.stringify(config, null, 2)}\n` };
 }

@@ -83,3 +83,25 @@ function toFloats(bytes: Uint8Array, dtype: string): Float32Array {
   // BF16 is the upper half of a float32.
   return new Float32Array(Uint32Array.from(halves, (bits) => bits << 16).buffer);
 }
+
+/** Tensors by name as a file of F32 values. The header is padded with spaces to whole 8 bytes, so that a reader may map the data. */
+export function writeSafetensors(tensors: ReadonlyMap<string, FloatTensor>): Uint8Array<ArrayBuffer> {
+  let dataBytes = 0;
+  const entries: Record<string, unknown> = { [METADATA]: { format: 'pt' } };
+  for (const [name, { shape, data }] of tensors) {
+    const start = dataBytes;
+    dataBytes += data.byteLength;
+    entries[name] = { dtype: 'F32', shape, data_offsets: [start, dataBytes] };
+  }
+  const text = JSON.stringify(entries);
+  const header = new TextEncoder().encode(text.padEnd(Math.ceil(text.length / LENGTH_BYTES) * LENGTH_BYTES));
+  const file = new Uint8Array(LENGTH_BYTES + header.length + dataBytes);
+  new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
+  file.set(header, LENGTH_BYTES);
+  let offset = LENGTH_BYTES + header.length;
+  for (const { data } of tensors.values()) {
+    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset);
+    offset += data.byteLength;
+  }
+  return file;
+}

@@ -1,9 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { drawBlock, REFERENCE_BLOCKS } from '../../tests/support/reference-blocks.ts';
+import { randomNumbers } from '../../tests/support/tiny-model.ts';
 import { dequantise } from './dequantise.ts';
 import { HALF_VALUES } from './half.ts';
+import { createHeadKernel } from './head-kernel.ts';
 import { halfSplitOrder, reorderRows } from './row-order.ts';
 import { createRowTable } from './row-table.ts';
-import type { GgufTensor, TensorType } from './tensor.ts';
+import { STORAGE_LAYOUTS, type GgufTensor, type TensorType } from './tensor.ts';
 
 const HALF_OF_1 = [0x00, 0x3c];
 const HALF_OF_MINUS_2 = [0x00, 0xc0];
@@ -41,10 +44,26 @@ describe('dequantise', () => {
   });
 });
 
+describe('values are those of the gguf Python package, bit for bit', () => {
+  test('the reference has every type that is read', () => {
+    expect(REFERENCE_BLOCKS.map(({ type }) => type).sort()).toEqual([...STORAGE_LAYOUTS.values()].map(({ type }) => type).sort());
+  });
+
+  test.each(REFERENCE_BLOCKS)('$type', ({ type, bytes, values }) => {
+    const read = dequantise({ name: 'test', type, shape: [values.length], bytes });
+    // as bits: −0 is not 0 there
+    expect(new Uint32Array(read.buffer)).toEqual(new Uint32Array(values.buffer));
+  });
+});
+
 describe('row order', () => {
   test('rows of a head go from interleaved to half-split', () => {
     expect(Array.from(halfSplitOrder(8, 4))).toEqual([0, 2, 1, 3, 4, 6, 5, 7]);
     expect(Array.from(halfSplitOrder(6, 6))).toEqual([0, 2, 4, 1, 3, 5]);
+  });
+
+  test('rows that are not turned stay where they are', () => {
+    expect(Array.from(halfSplitOrder(12, 6, 4))).toEqual([0, 2, 1, 3, 4, 5, 6, 8, 7, 9, 10, 11]);
   });
 
   test('whole rows are moved', () => {
@@ -53,30 +72,68 @@ describe('row order', () => {
 });
 
 describe('row table', () => {
-  const rowCount = 5;
-  const bytesOfRow = (row: number): number[] => [0, 1].flatMap((block) => [...HALF_OF_0_5, ...Array.from({ length: 32 }, (_, i) => (row * 7 + block * 3 + i) & 127)]);
-  const q8 = tensor('Q8_0', [rowCount, 64], Array.from({ length: rowCount }, (_, row) => bytesOfRow(row)).flat());
-  const floats = { ...q8, type: 'F32' as const, bytes: new Uint8Array(dequantise(q8).buffer) };
-  const vector = Float32Array.from({ length: 64 }, (_, i) => Math.sin(i));
+  const [rowCount, rowLength] = [5, 512];
+  const vector = Float32Array.from({ length: rowLength }, (_, i) => Math.sin(i));
 
-  test('a table in 8 bits and one in float32 agree on rows and products', () => {
-    const [a, b] = [createRowTable(q8), createRowTable(floats)];
-    const [rowsA, rowsB] = [new Float32Array(192), new Float32Array(192)];
-    a.copyRows([4, 0, 4], rowsA);
-    b.copyRows([4, 0, 4], rowsB);
-    expect(rowsA).toEqual(rowsB);
-    expect(rowsA.subarray(0, 64)).toEqual(dequantise(q8).subarray(256, 320));
-    for (let id = 0; id < rowCount; id++) {
-      const product = dequantise(q8).subarray(id * 64, (id + 1) * 64).reduce((sum, weight, i) => sum + weight * vector[i]!, 0);
-      expect(a.dot(id, vector)).toBeCloseTo(product, 10);
-      expect(b.dot(id, vector)).toBeCloseTo(product, 10);
+  /** Rows made of the reference's blocks, and what they mean. */
+  function drawRows(type: TensorType): { readonly stored: GgufTensor; readonly values: Float32Array } {
+    const random = randomNumbers(3);
+    const blocks: ReturnType<typeof drawBlock>[] = [];
+    for (let length = 0; length < rowCount * rowLength; length += blocks.at(-1)!.values.length) blocks.push(drawBlock(type, random));
+    const bytes = blocks.flatMap((block) => Array.from(block.bytes));
+    return { stored: tensor(type, [rowCount, rowLength], bytes), values: Float32Array.from(blocks.flatMap((block) => Array.from(block.values))) };
+  }
+
+  test.each(REFERENCE_BLOCKS.map(({ type }) => type))('of %s: rows bit for bit, products to double precision', (type) => {
+    const { stored, values } = drawRows(type);
+    const table = createRowTable(stored);
+    const rows = new Float32Array(3 * rowLength);
+    table.copyRows([4, 0, 4], rows);
+    const row = (id: number): Float32Array => values.subarray(id * rowLength, (id + 1) * rowLength);
+    expect(rows).toEqual(Float32Array.of(...row(4), ...row(0), ...row(4)));
+    // A weight with a minimum is rounded to float32 when it is read alone, not in a sum over its block.
+    const digits = type === 'Q4_1' || type === 'Q5_1' || type === 'Q4_K' || type === 'Q5_K' ? 6 : 10;
+    for (let id = 0; id < rowCount; id++) expect(table.dot(id, vector)).toBeCloseTo(row(id).reduce((sum, weight, i) => sum + weight * vector[i]!, 0), digits);
+  });
+
+  test.each(REFERENCE_BLOCKS.map(({ type }) => type))('of %s: all products at once are those of the single rows, to float32, with a kernel and without', (type) => {
+    const { stored } = drawRows(type);
+    const single = createRowTable(stored);
+    const bySingleRow = Float64Array.from({ length: rowCount }, (_, id) => single.dot(id, vector));
+    const size = Math.max(...bySingleRow.map(Math.abs));
+    const expectSame = (): void => {
+      const out = new Float32Array(rowCount);
+      createRowTable(stored).multiply(vector, out);
+      for (const [id, product] of bySingleRow.entries()) expect(Math.abs(out[id]! - product) / size).toBeLessThan(1e-5);
+    };
+    expectSame();
+    vi.stubGlobal('WebAssembly', undefined);
+    expectSame();
+    vi.unstubAllGlobals();
+  });
+
+  test('rows of blocks have a kernel on this host, of any count and of both lengths of block', () => {
+    for (const blockLength of [16, 32]) {
+      const [rowCountHere, blocksPerRow] = [1000, 3];
+      const integers = Int8Array.from({ length: rowCountHere * blocksPerRow * blockLength }, (_, i) => ((i * 37) % 255) - 127);
+      const scales = Float32Array.from({ length: rowCountHere * blocksPerRow }, (_, i) => 1 + (i % 7));
+      const kernel = createHeadKernel(integers, scales, blocksPerRow * blockLength, blockLength);
+      const out = new Float32Array(rowCountHere);
+      kernel?.multiply(Float32Array.from({ length: blocksPerRow * blockLength }, (_, i) => (i % 5) - 2), out);
+      // whole numbers, so that the sums are exact
+      const product = (row: number): number => integers.subarray(row * blocksPerRow * blockLength, (row + 1) * blocksPerRow * blockLength)
+        .reduce((sum, integer, i) => sum + integer * ((i % 5) - 2) * scales[row * blocksPerRow + Math.floor(i / blockLength)]!, 0);
+      expect(Array.from(out)).toEqual(Array.from({ length: rowCountHere }, (_, row) => product(row)));
     }
   });
 
   test('it keeps no view on the bytes it was made of', () => {
-    const copy = { ...q8, bytes: q8.bytes.slice() };
-    const table = createRowTable(copy);
-    copy.bytes.fill(0);
-    expect(table.dot(3, vector)).toBe(createRowTable(q8).dot(3, vector));
+    for (const { type } of REFERENCE_BLOCKS) {
+      const { stored } = drawRows(type);
+      const copy = { ...stored, bytes: stored.bytes.slice() };
+      const table = createRowTable(copy);
+      copy.bytes.fill(0);
+      expect(table.dot(3, vector), type).toBe(createRowTable(stored).dot(3, vector));
+    }
   });
 });

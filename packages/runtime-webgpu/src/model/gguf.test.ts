@@ -3,6 +3,7 @@ import { writeGguf, type GgufField } from '../../tests/support/gguf-writer.ts';
 import { TINY_CONFIGS, tinyFields, tinyModel } from '../../tests/support/tiny-model.ts';
 import type { ModelIssue } from './issue.ts';
 import { readGguf } from './gguf.ts';
+import { readRopeScaling } from './rope-scaling.ts';
 
 const model = tinyModel(TINY_CONFIGS.llama);
 
@@ -24,7 +25,7 @@ describe('a whole file', () => {
       if (!read.ok) throw new Error(read.error.code);
       expect(read.value.config).toEqual({
         architecture: 'llama', layerCount: 2, hiddenSize: 64, feedForwardSize: 96, headCount: 4, kvHeadCount: 2, headSize: 16, contextLength: 64,
-        ropeBase: 100_000, rmsEpsilon: Math.fround(1e-5),
+        ropeBase: 100_000, ropeSize: 16, ropeScaling: { kind: 'none' }, rmsEpsilon: Math.fround(1e-5),
       });
       expect(read.value.vocabularySize).toBe(50);
       expect(read.value.tensors.get('blk.1.ffn_down.weight')).toMatchObject({ shape: [64, 96], type: 'Q4_1' });
@@ -80,17 +81,49 @@ describe('a model that this library would run wrongly is refused', () => {
 
   test.each([
     { what: 'another architecture', change: { 'general.architecture': { type: 'string', value: 'gemma3' } }, issue: { code: 'model/unsupported-architecture', architecture: 'gemma3' } },
+    ...['longrope', 'dynamic', ''].map((type) => ({
+      what: `positions stretched by "${type}"`, change: { 'llama.rope.scaling.type': { type: 'string', value: type } },
+      issue: { code: 'model/unsupported-setting', key: 'llama.rope.scaling.type', value: type },
+    } as const)),
     {
-      what: 'stretched positions', change: { 'llama.rope.scaling.type': { type: 'string', value: 'yarn' } },
-      issue: { code: 'model/unsupported-setting', key: 'llama.rope.scaling.type', value: 'yarn' },
+      what: 'YaRN without its factor', change: { 'llama.rope.scaling.type': { type: 'string', value: 'yarn' } },
+      issue: { code: 'model/missing-field', key: 'llama.rope.scaling.factor' },
+    },
+    {
+      what: 'a factor of nothing', change: { 'llama.rope.scaling.factor': { type: 'float32', value: 0 } },
+      issue: { code: 'model/bad-field', key: 'llama.rope.scaling.factor' },
+    },
+    {
+      what: 'YaRN at another sharpness', change: { 'llama.rope.scaling.attn_factor': { type: 'float32', value: 0.5 } },
+      issue: { code: 'model/unsupported-setting', key: 'llama.rope.scaling.attn_factor', value: '0.5' },
+    },
+    {
+      what: 'YaRN with a ramp of its own', change: { 'llama.rope.scaling.yarn_beta_fast': { type: 'float32', value: 16 } },
+      issue: { code: 'model/unsupported-setting', key: 'llama.rope.scaling.yarn_beta_fast', value: '16' },
     },
     {
       what: 'experts', change: { 'llama.expert_count': { type: 'uint32', value: 8 } },
       issue: { code: 'model/unsupported-setting', key: 'llama.expert_count', value: '8' },
     },
     {
-      what: 'rotary embedding of a part of each head', change: { 'llama.rope.dimension_count': { type: 'uint32', value: 8 } },
+      what: 'a sliding window', change: { 'llama.attention.sliding_window': { type: 'uint32', value: 4096 } },
+      issue: { code: 'model/unsupported-setting', key: 'llama.attention.sliding_window', value: '4096' },
+    },
+    {
+      what: 'attention to what comes later', change: { 'llama.attention.causal': { type: 'bool', value: false } },
+      issue: { code: 'model/unsupported-setting', key: 'llama.attention.causal', value: 'false' },
+    },
+    {
+      what: 'scaled logits', change: { 'llama.logit_scale': { type: 'float32', value: 8 } },
+      issue: { code: 'model/unsupported-setting', key: 'llama.logit_scale', value: '8' },
+    },
+    {
+      what: 'rotary embedding of fewer pairs than the operator takes', change: { 'llama.rope.dimension_count': { type: 'uint32', value: 8 } },
       issue: { code: 'model/unsupported-setting', key: 'llama.rope.dimension_count', value: '8' },
+    },
+    {
+      what: 'rotary embedding of more than a head', change: { 'llama.rope.dimension_count': { type: 'uint32', value: 32 } },
+      issue: { code: 'model/bad-field', key: 'llama.rope.dimension_count' },
     },
     {
       what: 'values of another size than keys', change: { 'llama.attention.value_length': { type: 'uint32', value: 8 } },
@@ -113,20 +146,46 @@ describe('a model that this library would run wrongly is refused', () => {
     expect(await issueOf(header(rest))).toEqual({ code: 'model/missing-field', key });
   });
 
-  test('rotary scaling of type none changes nothing and is read', async () => {
-    const issue = await issueOf(header({ ...fields, 'llama.rope.scaling.type': { type: 'string', value: 'none' } }));
+  test('settings that change nothing are read', async () => {
+    const issue = await issueOf(header({
+      ...fields, 'llama.rope.scaling.type': { type: 'string', value: 'none' }, 'llama.rope.scaling.finetuned': { type: 'bool', value: true },
+      'llama.expert_count': { type: 'uint32', value: 0 }, 'llama.attention.sliding_window': { type: 'uint32', value: 0 },
+      'llama.attention.causal': { type: 'bool', value: true }, 'llama.rope.scaling.attn_factor': { type: 'float32', value: 1 },
+    }));
     expect(issue).toEqual({ code: 'model/missing-tensor', tensor: 'token_embd.weight' });
+  });
+});
+
+describe('rotary scaling is read as', () => {
+  const scaling = (type: string, factor?: number, original?: number): Record<string, unknown> => ({
+    ...(type === '' ? {} : { 'a.rope.scaling.type': type }), ...(factor === undefined ? {} : { 'a.rope.scaling.factor': factor }),
+    ...(original === undefined ? {} : { 'a.rope.scaling.original_context_length': original }),
+  });
+
+  test.each([
+    { what: 'none where nothing is said', metadata: scaling(''), expected: { kind: 'none' } },
+    { what: 'none where it is said, whatever the factor', metadata: scaling('none', 4), expected: { kind: 'none' } },
+    { what: 'linear where only a factor is said', metadata: scaling('', 4), expected: { kind: 'linear', factor: 4 } },
+    { what: 'linear', metadata: scaling('linear', 2), expected: { kind: 'linear', factor: 2 } },
+    { what: 'YaRN', metadata: scaling('yarn', 4, 512), expected: { kind: 'yarn', factor: 4, originalContextLength: 512 } },
+    { what: 'YaRN of the whole context where no original is said', metadata: scaling('yarn', 4), expected: { kind: 'yarn', factor: 4, originalContextLength: 2048 } },
+  ])('$what', ({ metadata, expected }) => {
+    expect(readRopeScaling(metadata, 'a', 2048)).toEqual({ ok: true, value: expected });
   });
 });
 
 describe('tensors are held to the layout of the architecture', () => {
   test.each([
     { what: 'a bias that nobody would add', tensor: { name: 'blk.0.attn_q.bias', shape: [64], type: 'F32', bytes: new Uint8Array(256) }, issue: { code: 'model/unexpected-tensor', tensor: 'blk.0.attn_q.bias' } },
-    { what: 'frequency factors', tensor: { name: 'rope_freqs.weight', shape: [8], type: 'F32', bytes: new Uint8Array(32) }, issue: { code: 'model/unexpected-tensor', tensor: 'rope_freqs.weight' } },
+    { what: 'divisors of other frequencies', tensor: { name: 'rope_freqs.weight', shape: [7], type: 'F32', bytes: new Uint8Array(28) }, issue: { code: 'model/bad-shape', tensor: 'rope_freqs.weight', shape: [7], expected: [8] } },
+    { what: 'a divisor of nothing', tensor: { name: 'rope_freqs.weight', shape: [8], type: 'F32', bytes: new Uint8Array(32) }, issue: { code: 'model/bad-field', key: 'rope_freqs.weight' } },
+    { what: 'long and short factors', tensor: { name: 'rope_factors_long.weight', shape: [8], type: 'F32', bytes: new Uint8Array(32) }, issue: { code: 'model/unexpected-tensor', tensor: 'rope_factors_long.weight' } },
+    { what: 'a router', tensor: { name: 'blk.0.ffn_gate_inp.weight', shape: [64], type: 'F32', bytes: new Uint8Array(256) }, issue: { code: 'model/unexpected-tensor', tensor: 'blk.0.ffn_gate_inp.weight' } },
     {
-      what: 'a storage type that is not read', tensor: { name: 'extra', shape: [256], type: 'Q6_K', bytes: new Uint8Array(210) },
-      issue: { code: 'model/unsupported-tensor-type', tensor: 'extra', type: 'Q6_K' },
+      what: 'a storage type that is not read', tensor: { name: 'extra', shape: [256], type: 'Q2_K', bytes: new Uint8Array(84) },
+      issue: { code: 'model/unsupported-tensor-type', tensor: 'extra', type: 'Q2_K' },
     },
+    { what: 'a K block for rows of 32', tensor: { name: 'extra', shape: [8, 32], type: 'Q4_K', bytes: new Uint8Array(144) }, issue: { code: 'model/unreadable' } },
     {
       what: 'a norm of another length', tensor: { name: 'output_norm.weight', shape: [32], type: 'F32', bytes: new Uint8Array(128) },
       issue: { code: 'model/bad-shape', tensor: 'output_norm.weight', shape: [32], expected: [64] },

@@ -8,8 +8,9 @@ import { err, ok, type Digest, type Result } from '@contractrl/core';
 import { GGMLQuantizationType, gguf, type GGUFTensorInfo } from '@huggingface/gguf';
 import { plainBytes } from './bytes.ts';
 import { readConfig, type ModelConfig } from './config.ts';
+import { dequantise } from './dequantise.ts';
 import type { ModelIssue } from './issue.ts';
-import { checkTensors } from './layout.ts';
+import { checkTensors, ROPE_DIVISORS } from './layout.ts';
 import type { Metadata } from './metadata.ts';
 import { sha256 } from './sha256.ts';
 import { STORAGE_LAYOUTS, type GgufTensor } from './tensor.ts';
@@ -23,6 +24,8 @@ export interface GgufModel {
   readonly tensors: ReadonlyMap<string, GgufTensor>;
   /** Fields that describe the tokenizer are read from here, see `createTokenizer`. */
   readonly metadata: Metadata;
+  /** Where an adapter was added into the weights, see `mergeAdapter`. `digest` names model and adapter together. */
+  readonly merged?: { readonly adapterDigest: Digest; readonly digest: Digest };
 }
 
 export interface ReadGgufOptions {
@@ -54,6 +57,10 @@ export async function readGguf(source: Uint8Array | Blob, options: ReadGgufOptio
   }
   const vocabularySize = checkTensors(config.value, tensors);
   if (!vocabularySize.ok) return vocabularySize;
+  const divisors = tensors.get(ROPE_DIVISORS);
+  if (divisors !== undefined && !dequantise(divisors).every((divisor) => divisor > 0 && Number.isFinite(divisor))) {
+    return err({ code: 'model/bad-field', key: ROPE_DIVISORS, detail: 'not positive numbers' });
+  }
   const digest = options.digest ?? (await sha256(bytes));
   return ok({ digest, config: config.value, vocabularySize: vocabularySize.value, tensors, metadata });
 }

@@ -1,4 +1,4 @@
-/** IEEE 754 binary16 to number through a table of all 65,536 values, which is several times faster than shifting per weight. */
+/** 16-bit floats to numbers through tables of all 65,536 values, which is several times faster than shifting per weight. */
 const EXPONENT_BIAS = 15;
 
 function decodeHalf(bits: number): number {
@@ -10,5 +10,8 @@ function decodeHalf(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - EXPONENT_BIAS);
 }
 
-/** `HALF_VALUES[bits]` is the number that the 16 bits stand for. */
+/** IEEE 754 binary16: `HALF_VALUES[bits]` is the number that the 16 bits stand for. */
 export const HALF_VALUES: Float32Array = Float32Array.from({ length: 65_536 }, (_, bits) => decodeHalf(bits));
+
+/** bfloat16, the upper half of a float32. */
+export const BFLOAT_VALUES: Float32Array = new Float32Array(Uint32Array.from({ length: 65_536 }, (_, bits) => bits << 16).buffer);

@@ -1,6 +1,6 @@
 /**
  * Which tensors a decoder of each architecture has, under which names and in which shapes. A file must hold exactly these:
- * a missing one cannot be run, and one too many (a router, frequency factors, a bias nobody adds) means different arithmetic.
+ * a missing one cannot be run, and one too many (a router, a bias nobody adds) means different arithmetic.
  * Reference: llama.cpp `gguf-py/gguf/constants.py` (tensor names).
  */
 import { err, ok, type Result } from '@contractrl/core';
@@ -13,6 +13,8 @@ export const EMBEDDING = 'token_embd.weight';
 /** The head's own matrix; absent where the embedding serves as head too. */
 export const HEAD = 'output.weight';
 export const OUTPUT_NORM = 'output_norm.weight';
+/** A divisor for each rotary frequency; absent where the file stretches none of them by itself. */
+export const ROPE_DIVISORS = 'rope_freqs.weight';
 
 const LINEAR_TENSORS: Readonly<Record<LinearName, string>> = {
   q: 'attn_q', k: 'attn_k', v: 'attn_v', o: 'attn_output', gate: 'ffn_gate', up: 'ffn_up', down: 'ffn_down',
@@ -70,6 +72,7 @@ export function checkTensors(config: ModelConfig, tensors: ReadonlyMap<string, G
   if (vocabularySize === undefined) return err({ code: 'model/missing-tensor', tensor: EMBEDDING });
   const expected = expectedShapes(config, vocabularySize);
   if (tensors.has(HEAD)) expected.set(HEAD, [vocabularySize, config.hiddenSize]);
+  if (tensors.has(ROPE_DIVISORS)) expected.set(ROPE_DIVISORS, [config.ropeSize / 2]);
   for (const [name, shape] of expected) {
     const tensor = tensors.get(name);
     if (tensor === undefined) return err({ code: 'model/missing-tensor', tensor: name });

@@ -5,12 +5,12 @@
  * Reference: llama.cpp `convert_hf_to_gguf.py`, `LlamaModel.permute`.
  */
 
-/** `order[row]` is the file's row that belongs at `row` of the half-split order. */
-export function halfSplitOrder(rowCount: number, headSize: number): Int32Array {
-  const half = headSize / 2;
+/** `order[row]` is the file's row that belongs at `row` of the half-split order. Rows beyond the `ropeSize` that are turned stay where they are. */
+export function halfSplitOrder(rowCount: number, headSize: number, ropeSize: number = headSize): Int32Array {
+  const half = ropeSize / 2;
   return Int32Array.from({ length: rowCount }, (_, row) => {
     const within = row % headSize;
-    return row - within + 2 * (within % half) + (within < half ? 0 : 1);
+    return within < ropeSize ? row - within + 2 * (within % half) + (within < half ? 0 : 1) : row;
   });
 }
 

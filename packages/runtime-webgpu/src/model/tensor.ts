@@ -3,12 +3,15 @@
  * usual order, so a linear layer is `[outputSize, inputSize]` and an embedding `[vocabularySize, hiddenSize]`.
  * Reference: ggml `ggml-common.h` (block layouts).
  */
-export type TensorType = 'F32' | 'F16' | 'Q8_0' | 'Q4_1';
 
-export interface GgufTensor {
+/** Types whose blocks hold integers with a scale and, in some, a minimum: see blocks.ts. */
+export type BlockType = 'Q8_0' | 'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q4_K' | 'Q5_K' | 'Q6_K';
+export type TensorType = 'F32' | 'F16' | 'BF16' | BlockType;
+
+export interface GgufTensor<T extends TensorType = TensorType> {
   readonly name: string;
   readonly shape: readonly number[];
-  readonly type: TensorType;
+  readonly type: T;
   /** View on the file's bytes. */
   readonly bytes: Uint8Array;
 }
@@ -24,6 +27,17 @@ interface StorageLayout {
 export const STORAGE_LAYOUTS: ReadonlyMap<number, StorageLayout> = new Map([
   [0, { type: 'F32', blockLength: 1, blockBytes: 4 }],
   [1, { type: 'F16', blockLength: 1, blockBytes: 2 }],
+  [2, { type: 'Q4_0', blockLength: 32, blockBytes: 18 }],
   [3, { type: 'Q4_1', blockLength: 32, blockBytes: 20 }],
+  [6, { type: 'Q5_0', blockLength: 32, blockBytes: 22 }],
+  [7, { type: 'Q5_1', blockLength: 32, blockBytes: 24 }],
   [8, { type: 'Q8_0', blockLength: 32, blockBytes: 34 }],
+  [12, { type: 'Q4_K', blockLength: 256, blockBytes: 144 }],
+  [13, { type: 'Q5_K', blockLength: 256, blockBytes: 176 }],
+  [14, { type: 'Q6_K', blockLength: 256, blockBytes: 210 }],
+  [30, { type: 'BF16', blockLength: 1, blockBytes: 2 }],
 ]);
+
+export function isBlockTensor(tensor: GgufTensor): tensor is GgufTensor<BlockType> {
+  return tensor.type !== 'F32' && tensor.type !== 'F16' && tensor.type !== 'BF16';
+}

@@ -4,6 +4,7 @@ import type { Tokenizer } from '../tokenizer.ts';
 import { tokenBytes } from './byte-level.ts';
 import { readGguf, type GgufModel } from './gguf.ts';
 import { createTokenizer } from './tokenizer.ts';
+import { hasTurnMarkers } from './turn-markers.ts';
 
 const read = await readGguf(tinyModel({ ...TINY_CONFIGS.llama, vocabularySize: 400 }).file);
 if (!read.ok) throw new Error(read.error.code);
@@ -13,7 +14,9 @@ const base = read.value;
 const MERGES = ['1 2', 'Ġ a', 'Ġa b', 'a b', 'Ċ Ċ', 'Ġ Ġ', "' s", "' S", '. Ċ'];
 const BYTES = Array.from({ length: 256 }, (_, byte) => characterOf(byte));
 const SPECIAL = ['<|endoftext|>', '<|im_start|>', '<|im_end|>', '<|im_end|>x'];
-const TOKENS = [...SPECIAL, ...BYTES, ...MERGES.map((merge) => merge.replace(' ', ''))];
+/** No merge makes it. */
+const WHOLE = 'Ġxyz';
+const TOKENS = [...SPECIAL, ...BYTES, ...MERGES.map((merge) => merge.replace(' ', '')), WHOLE];
 
 function characterOf(byte: number): string {
   for (let code = 0x21; code < 0x200; code++) {
@@ -80,6 +83,36 @@ describe.each<Cut>([
       { text: 'a\n\nb', pieces: ['a', '\n\n', 'b'] },
     ],
   },
+  {
+    pre: 'llama-bpe',
+    rows: [
+      { text: '121', pieces: ['12', '1'] },
+      { text: '3412', pieces: ['3', '4', '1', '2'] },
+      { text: "b'S", pieces: ['b', "'S"] },
+      // the merges make nothing of it, but the piece is a token
+      { text: 'a xyz', pieces: ['a', ' xyz'] },
+      { text: 'xyzz', pieces: ['x', 'y', 'z', 'z'] },
+      { text: 'a\n\nb', pieces: ['a', '\n\n', 'b'] },
+    ],
+  },
+  {
+    pre: 'gpt-2',
+    rows: [
+      { text: '1212', pieces: ['12', '12'] },
+      { text: "b'S", pieces: ['b', "'", 'S'] },
+      { text: 'a xyz', pieces: ['a', ' ', 'x', 'y', 'z'] },
+      { text: 'a  ab', pieces: ['a', ' ', ' ab'] },
+    ],
+  },
+  {
+    pre: 'default',
+    rows: [
+      { text: '121', pieces: ['12', '1'] },
+      { text: '3312', pieces: ['3', '3', '1', '2'] },
+      { text: "b's", pieces: ['b', "'", 's'] },
+      { text: 'ab ab', pieces: ['ab', ' ab'] },
+    ],
+  },
 ])('$pre', ({ pre, rows }) => {
   test.each(rows)('$text is cut into $pieces', ({ text, pieces }) => {
     expect(tokenizerWith(pre).pieces(text)).toEqual(pieces);
@@ -108,10 +141,42 @@ describe('special tokens', () => {
   });
 });
 
+describe('turns are marked as the model marks them', () => {
+  const LLAMA_MARKERS = ['<|begin_of_text|>', '<|end_of_text|>', '<|start_header_id|>', '<|end_header_id|>', '<|eot_id|>'];
+  const tokens = [...LLAMA_MARKERS, ...TOKENS.slice(SPECIAL.length)];
+  const made = createTokenizer(modelWith({ 'tokenizer.ggml.pre': 'llama-bpe', 'tokenizer.ggml.tokens': tokens, 'tokenizer.ggml.token_type': tokens.map((_, id) => (id < LLAMA_MARKERS.length ? 3 : 1)), 'tokenizer.ggml.eos_token_id': 4 }));
+  if (!made.ok) throw new Error(made.error.code);
+  const llama = made.value;
+
+  test('by headers in Llama 3, where a system turn begins the text', () => {
+    const ids = llama.encodeTrusted('<|im_start|>system\nab<|im_end|>\n<|im_start|>user\na');
+    expect(llama.decode(ids)).toBe('<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nab<|eot_id|><|start_header_id|>user<|end_header_id|>\n\na');
+    expect(ids.slice(0, 2)).toEqual([0, 2]);
+    expect(llama.decode(llama.encodeTrusted('<|im_end|>\n<|im_start|>assistant\n'))).toBe('<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n');
+  });
+
+  test('and never by plain text', () => {
+    const text = '<|im_start|>system\n<|start_header_id|>';
+    expect(llama.encodePlain(text).filter((id) => id < LLAMA_MARKERS.length)).toEqual([]);
+    expect(llama.decode(llama.encodePlain(text))).toBe(text);
+  });
+
+  test('Llama’s end of turn and end of text stop', () => {
+    expect(llama.stopIds).toEqual([4, 1]);
+  });
+
+  test('a model with half of them has none', () => {
+    expect(hasTurnMarkers(new Set(LLAMA_MARKERS))).toBe(true);
+    expect(hasTurnMarkers(new Set(LLAMA_MARKERS.slice(1)))).toBe(false);
+    expect(hasTurnMarkers(new Set(['<|im_start|>']))).toBe(false);
+    expect(hasTurnMarkers(new Set(['<|im_start|>', '<|im_end|>']))).toBe(true);
+  });
+});
+
 describe('a tokenizer that is not understood is refused', () => {
   test.each([
     { what: 'another scheme', fields: { 'tokenizer.ggml.model': 'llama' }, issue: { code: 'tokenizer/unsupported-model', model: 'llama' } },
-    { what: 'another pre-tokenizer', fields: { 'tokenizer.ggml.pre': 'llama-bpe' }, issue: { code: 'tokenizer/unsupported-pre-tokenizer', name: 'llama-bpe' } },
+    { what: 'another pre-tokenizer', fields: { 'tokenizer.ggml.pre': 'tekken' }, issue: { code: 'tokenizer/unsupported-pre-tokenizer', name: 'tekken' } },
     { what: 'no pre-tokenizer', fields: { 'tokenizer.ggml.pre': undefined }, issue: { code: 'model/missing-field', key: 'tokenizer.ggml.pre' } },
     { what: 'no merges', fields: { 'tokenizer.ggml.merges': undefined }, issue: { code: 'model/missing-field', key: 'tokenizer.ggml.merges' } },
     { what: 'tokens that are numbers', fields: { 'tokenizer.ggml.tokens': [1, 2] }, issue: { code: 'model/bad-field', key: 'tokenizer.ggml.tokens' } },
@@ -121,6 +186,10 @@ describe('a tokenizer that is not understood is refused', () => {
     {
       what: 'a token that spells no bytes', fields: { 'tokenizer.ggml.tokens': ['<|endoftext|>', '日'], 'tokenizer.ggml.token_type': [3, 1], 'tokenizer.ggml.eos_token_id': 0 },
       issue: { code: 'tokenizer/bad-vocabulary', detail: 'token 1 spells no bytes' },
+    },
+    {
+      what: 'no tokens that mark turns', fields: { 'tokenizer.ggml.token_type': TOKENS.map((_, id) => (id === 0 ? 3 : 1)), 'tokenizer.ggml.eos_token_id': 0 },
+      issue: { code: 'tokenizer/no-turn-markers', known: 'ChatML, Llama 3' },
     },
     {
       what: 'more tokens than logits', fields: { 'tokenizer.ggml.tokens': Array.from({ length: 401 }, () => 'a'), 'tokenizer.ggml.token_type': Array.from({ length: 401 }, () => 1) },

@@ -6,49 +6,68 @@
  */
 import { err, ok, type Result } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
-import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import type { Tokenizer } from '../tokenizer.ts';
+import { BpeTokenizer, END_TOKENS, type VocabularyFields } from './bpe-tokenizer.ts';
 import { tokenBytes } from './byte-level.ts';
 import type { GgufModel } from './gguf.ts';
 import type { ModelIssue } from './issue.ts';
 import { readIntegers, readText, readTexts } from './metadata.ts';
+import { hasTurnMarkers } from './turn-markers.ts';
 
 export type TokenizerIssue =
   | ModelIssue
   | { readonly code: 'tokenizer/unsupported-model'; readonly model: string }
   | { readonly code: 'tokenizer/unsupported-pre-tokenizer'; readonly name: string }
-  | { readonly code: 'tokenizer/bad-vocabulary'; readonly detail: string };
+  | { readonly code: 'tokenizer/bad-vocabulary'; readonly detail: string }
+  /** Turns would be marked by plain characters, which a request can forge. `known` names the formats whose tokens are looked for. */
+  | { readonly code: 'tokenizer/no-turn-markers'; readonly known: string };
 
 const BYTE_LEVEL_BPE = 'gpt2';
 
-/** Expressions that cut text before BPE, applied in order; each match becomes a piece of its own. */
-const PRE_TOKENIZERS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['smollm', [String.raw`\p{N}`, String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`]],
-  [
-    'qwen2',
-    [
-      String.raw`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
-    ],
-  ],
+const GPT2_EXPRESSION = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+
+/** What Llama 3 and Qwen share; they differ in how many digits go together. */
+function wordExpression(digits: string): string {
+  return String.raw`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|${digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
+}
+
+interface PreTokenizer {
+  /** They cut text before BPE, applied in order; each match becomes a piece of its own. */
+  readonly expressions: readonly string[];
+  /** A piece that is a token as a whole is that token, whatever the merges would make of it. */
+  readonly ignoreMerges: boolean;
+}
+
+const LLAMA_3: PreTokenizer = { expressions: [wordExpression(String.raw`\p{N}{1,3}`)], ignoreMerges: true };
+const QWEN_2: PreTokenizer = { expressions: [wordExpression(String.raw`\p{N}`)], ignoreMerges: false };
+const GPT_2: PreTokenizer = { expressions: [GPT2_EXPRESSION], ignoreMerges: false };
+
+/** By `tokenizer.ggml.pre`. */
+const PRE_TOKENIZERS: ReadonlyMap<string, PreTokenizer> = new Map([
+  ['smollm', { expressions: [String.raw`\p{N}`, GPT2_EXPRESSION], ignoreMerges: false }],
+  ['llama-bpe', LLAMA_3],
+  ['llama3', LLAMA_3],
+  ['llama-v3', LLAMA_3],
+  ['qwen2', QWEN_2],
+  ['deepseek-r1-qwen', QWEN_2],
+  ['gpt-2', GPT_2],
+  ['default', { expressions: [String.raw`[\p{P}$+<=>^~|]+`, GPT2_EXPRESSION, String.raw`\p{N}+`, '[0-9][0-9][0-9]'], ignoreMerges: false }],
 ]);
 
 /** `llama_token_type` of a token that stands for text. All others (unknown, control, user-defined, unused) never match text here. */
 const NORMAL = 1;
 const UNUSED = 5;
 
-/** Texts of tokens that end a turn or a document in the families read here, beside the file's own end-of-sequence id. */
-const END_TOKENS = ['<|im_end|>', '<|endoftext|>'];
-
 /** Fails with a `tokenizer/…` issue on a scheme that is not known here, or `model/…` where the file's fields are missing or malformed. */
-export function createTokenizer(model: GgufModel): Result<Tokenizer, TokenizerIssue> {
+export function createTokenizer(model: Pick<GgufModel, 'metadata' | 'vocabularySize'>): Result<Tokenizer, TokenizerIssue> {
   const { metadata } = model;
   const scheme = readText(metadata, 'tokenizer.ggml.model');
   if (!scheme.ok) return scheme;
   if (scheme.value !== BYTE_LEVEL_BPE) return err({ code: 'tokenizer/unsupported-model', model: scheme.value });
   const pre = readText(metadata, 'tokenizer.ggml.pre');
   if (!pre.ok) return pre;
-  const expressions = PRE_TOKENIZERS.get(pre.value);
-  if (expressions === undefined) return err({ code: 'tokenizer/unsupported-pre-tokenizer', name: pre.value });
+  const preTokenizer = PRE_TOKENIZERS.get(pre.value);
+  if (preTokenizer === undefined) return err({ code: 'tokenizer/unsupported-pre-tokenizer', name: pre.value });
   const texts = readTexts(metadata, 'tokenizer.ggml.tokens');
   if (!texts.ok) return texts;
   const types = readIntegers(metadata, 'tokenizer.ggml.token_type');
@@ -57,15 +76,10 @@ export function createTokenizer(model: GgufModel): Result<Tokenizer, TokenizerIs
   if (!merges.ok) return merges;
   const vocabulary = readVocabulary(texts.value, types.value, model.vocabularySize);
   if (!vocabulary.ok) return vocabulary;
+  if (!hasTurnMarkers(vocabulary.value.specialIds)) return err({ code: 'tokenizer/no-turn-markers', known: 'ChatML, Llama 3' });
   const stopIds = readStopIds(metadata, texts.value, vocabulary.value.specialIds);
   if (!stopIds.ok) return stopIds;
-  return ok(new BpeTokenizer(vocabulary.value, merges.value, expressions, stopIds.value));
-}
-
-interface VocabularyFields {
-  readonly idOfText: ReadonlyMap<string, TokenId>;
-  readonly specialIds: ReadonlyMap<string, TokenId>;
-  readonly tokens: readonly (Uint8Array | undefined)[];
+  return ok(new BpeTokenizer(vocabulary.value, { merges: merges.value, preTokenizer: toPipeline(preTokenizer), ignoreMerges: preTokenizer.ignoreMerges }, stopIds.value));
 }
 
 function readVocabulary(texts: readonly string[], types: readonly number[], vocabularySize: number): Result<VocabularyFields, TokenizerIssue> {
@@ -94,64 +108,7 @@ function readStopIds(metadata: GgufModel['metadata'], texts: readonly string[], 
   return ok([...new Set([endId, ...named])]);
 }
 
-class BpeTokenizer implements Tokenizer {
-  readonly specialIds: ReadonlyMap<string, TokenId>;
-  readonly stopIds: readonly TokenId[];
-  readonly tokens: readonly (Uint8Array | undefined)[];
-  readonly #bpe: LibraryTokenizer;
-  readonly #specialPattern: RegExp;
-  readonly #textOfSpecial: ReadonlyMap<TokenId, string>;
-
-  constructor(vocabulary: VocabularyFields, merges: readonly string[], expressions: readonly string[], stopIds: readonly TokenId[]) {
-    this.specialIds = vocabulary.specialIds;
-    this.tokens = vocabulary.tokens;
-    this.stopIds = stopIds;
-    this.#textOfSpecial = new Map(Array.from(vocabulary.specialIds, ([text, id]) => [id, text]));
-    this.#specialPattern = anyOf([...vocabulary.specialIds.keys()]);
-    // The BPE knows no special token at all, so plain text cannot come out as one.
-    this.#bpe = new LibraryTokenizer(
-      {
-        added_tokens: [],
-        normalizer: null,
-        pre_tokenizer: {
-          type: 'Sequence',
-          pretokenizers: [
-            ...expressions.map((Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false })),
-            { type: 'ByteLevel', add_prefix_space: false, use_regex: false },
-          ],
-        },
-        post_processor: null,
-        decoder: { type: 'ByteLevel' },
-        model: { type: 'BPE', vocab: Object.fromEntries(vocabulary.idOfText), merges },
-      },
-      {},
-    );
-  }
-
-  encodePlain(text: string): readonly TokenId[] {
-    return text === '' ? [] : this.#bpe.encode(text, { add_special_tokens: false }).ids;
-  }
-
-  encodeTrusted(text: string): readonly TokenId[] {
-    if (this.specialIds.size === 0) return this.encodePlain(text);
-    return text.split(this.#specialPattern).flatMap((piece) => this.specialIds.get(piece) ?? this.encodePlain(piece));
-  }
-
-  decode(ids: readonly TokenId[]): string {
-    const encoder = new TextEncoder();
-    const pieces = ids.map((id) => this.tokens[id] ?? encoder.encode(this.#textOfSpecial.get(id) ?? ''));
-    const bytes = new Uint8Array(pieces.reduce((total, piece) => total + piece.length, 0));
-    let offset = 0;
-    for (const piece of pieces) {
-      bytes.set(piece, offset);
-      offset += piece.length;
-    }
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  }
-}
-
-/** Matches any of `texts`, the longest where one begins another; as a group, so that `split` keeps the matches. */
-function anyOf(texts: readonly string[]): RegExp {
-  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
-  return new RegExp(`(${longestFirst.map((text) => text.replace(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`)).join('|')})`, 'u');
+function toPipeline({ expressions }: PreTokenizer): object {
+  const splits = expressions.map((Regex) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false }));
+  return { type: 'Sequence', pretokenizers: [...splits, { type: 'ByteLevel', add_prefix_space: false, use_regex: false }] };
 }

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok, type Result } from '@contractrl/core';
 import { errorCode, toFileFailure, type ModelFailure } from './failure.ts';
@@ -56,6 +56,28 @@ export async function sha256OfFile(path: string, signal?: AbortSignal, onBytes?:
   return ok(hash.digest('hex'));
 }
 
+/** A piece of a file that is read at once. `readFile` refuses files of 2 GiB and more. */
+const PIECE_BYTES = 1 << 28;
+
+export async function readWholeFile(path: string): Promise<Result<Uint8Array<ArrayBuffer>, ModelFailure>> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    const { size } = await file.stat();
+    const bytes = new Uint8Array(size);
+    for (let offset = 0; offset < size;) {
+      const { bytesRead } = await file.read(bytes, offset, Math.min(PIECE_BYTES, size - offset), offset);
+      if (bytesRead === 0) return err({ code: 'model/wrong-size', path, expectedBytes: size, actualBytes: offset });
+      offset += bytesRead;
+    }
+    return ok(bytes);
+  } catch (cause) {
+    return err(toFileFailure(cause, path));
+  } finally {
+    await file?.close().catch(() => undefined);
+  }
+}
+
 /** Size first, which is free, then the digest. */
 export async function verifyFile(path: string, pin: FilePin, signal?: AbortSignal, onBytes?: (doneBytes: number) => void): Promise<Result<void, ModelFailure>> {
   const size = await fileSize(path);
@@ -79,31 +101,49 @@ export async function fileSize(path: string): Promise<Result<number, ModelFailur
  * who can write the file can write the note beside it. `contractrl model verify` hashes again.
  */
 export async function isRemembered(path: string, pin: FilePin): Promise<boolean> {
-  const known = await readNote(path);
-  return known?.sha256 === pin.sha256 && known.sizeBytes === pin.sizeBytes && (await isUntouched(path));
+  const known = await rememberedPin(path);
+  return known?.sha256 === pin.sha256 && known.sizeBytes === pin.sizeBytes;
 }
 
 /** True where the file has the size and time of change that {@link remember} noted. */
 export async function isUntouched(path: string): Promise<boolean> {
-  const known = await readNote(path);
+  return (await rememberedPin(path)) !== undefined;
+}
+
+/** What {@link remember} noted of the file, where it has not changed since. `note` is the place of the note where that is not beside the file. */
+export async function rememberedPin(path: string, note: string = notePath(path)): Promise<FilePin | undefined> {
+  const known = await readNote(note);
   const now = await stat(path).catch(() => undefined);
-  return known !== undefined && known.sizeBytes === now?.size && known.mtimeMs === now.mtimeMs;
+  return known !== undefined && known.sizeBytes === now?.size && known.mtimeMs === now.mtimeMs ? known : undefined;
 }
 
 /** Notes that the file at `path`, whole and in place, has this digest. A note that cannot be written only costs the next run the work again. */
-export async function remember(path: string, sha256: string): Promise<void> {
+export async function remember(path: string, sha256: string, note: string = notePath(path)): Promise<void> {
   try {
     const { size, mtimeMs } = await stat(path);
-    const temporary = temporaryName(notePath(path));
+    await mkdir(dirname(note), { recursive: true });
+    const temporary = temporaryName(note);
     await writeFile(temporary, `${JSON.stringify({ sha256, sizeBytes: size, mtimeMs } satisfies Note)}\n`);
-    await rename(temporary, notePath(path));
+    await rename(temporary, note);
   } catch {
-    await forget(path);
+    await rm(note, { force: true }).catch(() => undefined);
   }
 }
 
 export async function forget(path: string): Promise<void> {
   await rm(notePath(path), { force: true }).catch(() => undefined);
+}
+
+/** Marks a remembered file as used now, for {@link lastUseMs}. */
+export async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(notePath(path), now, now).catch(() => undefined);
+}
+
+/** When a file was last remembered or touched, or, without a note, changed; milliseconds since 1970, 0 where it is gone. */
+export async function lastUseMs(path: string): Promise<number> {
+  const noted = await stat(notePath(path)).catch(() => stat(path).catch(() => undefined));
+  return noted?.mtimeMs ?? 0;
 }
 
 /** Moves a whole file into place; whoever comes last wins, with the same bytes. */
@@ -141,7 +181,7 @@ interface Note extends FilePin {
 /** Undefined where there is no note, or none that this version wrote. */
 async function readNote(path: string): Promise<Note | undefined> {
   try {
-    const note: unknown = JSON.parse(await readFile(notePath(path), 'utf8'));
+    const note: unknown = JSON.parse(await readFile(path, 'utf8'));
     return typeof note === 'object' && note !== null && 'sha256' in note && 'sizeBytes' in note && 'mtimeMs' in note ? (note as Note) : undefined;
   } catch {
     return undefined;

@@ -1,32 +1,52 @@
 /**
  * The ONNX graph of a model, built once into the cache. Its name says of which model, builder and settings it is, so a graph is never stale,
- * only missing; what a crash or a full disk left is not under that name.
+ * only missing; what a crash or a full disk left is not under that name. A graph is as large as its model, so only the last few used are kept.
  */
 import { createHash } from 'node:crypto';
-import { open, rm, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, rm, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { err, ok, type Result } from '@contractrl/core';
 import type { GgufModel } from '../model/gguf.ts';
 import { buildGraph, graphCacheKey, type DecoderGraph, type GraphOptions } from '../onnx/graph.ts';
 import { toFileFailure, type ModelFailure } from './failure.ts';
-import { forget, isUntouched, moveIntoPlace, prepareFolder, remember, temporaryName } from './files.ts';
+import { forget, isUntouched, lastUseMs, moveIntoPlace, prepareFolder, remember, temporaryName, touch } from './files.ts';
 
 export type StoredGraph =
   | { readonly kind: 'file'; readonly path: string; readonly isNew: boolean }
   /** Built, but the cache could not keep it: usable now, to be built again next time. */
-  | { readonly kind: 'memory'; readonly graph: DecoderGraph; readonly failure: ModelFailure };
+  | { readonly kind: 'memory'; readonly graph: DecoderGraph; readonly failure: ModelFailure }
+  /** ONNX files end at 2 GiB. */
+  | { readonly kind: 'too-large'; readonly sizeBytes: number };
+
+const MAX_GRAPH_BYTES = 2 ** 31 - 1;
+
+/** With the one just built. */
+const KEPT_GRAPHS = 3;
 
 /** Finds the graph, or builds it: about a second of work and 80 MB for the base model. */
 export async function ensureGraph(model: GgufModel, options: GraphOptions, cacheDirectory: string, onBuild: () => void): Promise<StoredGraph> {
   const path = graphPath(model, options, cacheDirectory);
-  if (await isUntouched(path)) return { kind: 'file', path, isNew: false };
+  if (await isUntouched(path)) {
+    await touch(path);
+    return { kind: 'file', path, isNew: false };
+  }
   onBuild();
   const graph = buildGraph(model, options);
+  if (graph.sizeBytes > MAX_GRAPH_BYTES) return { kind: 'too-large', sizeBytes: graph.sizeBytes };
   const written = await write(graph, path);
-  return written.ok ? { kind: 'file', path, isNew: true } : { kind: 'memory', graph, failure: written.error };
+  if (!written.ok) return { kind: 'memory', graph, failure: written.error };
+  await prune(dirname(path));
+  return { kind: 'file', path, isNew: true };
 }
 
-/** Removes a graph that turned out to be unusable. */
+/** Removes the graphs that were not used for longest. One that another process has loaded stays loaded. */
+async function prune(folder: string): Promise<void> {
+  const paths = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.onnx')).map((name) => join(folder, name));
+  const used = await Promise.all(paths.map(async (path) => ({ path, ms: await lastUseMs(path) })));
+  for (const { path } of used.sort((a, b) => b.ms - a.ms).slice(KEPT_GRAPHS)) await dropGraph(path);
+}
+
+/** Removes a graph, and what is noted of it. */
 export async function dropGraph(path: string): Promise<void> {
   await forget(path);
   await rm(path, { force: true }).catch(() => undefined);

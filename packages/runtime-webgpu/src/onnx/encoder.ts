@@ -9,7 +9,7 @@ const OPSET_VERSION = 21;
 export const MS_DOMAIN = 'com.microsoft';
 
 /** TensorProto.DataType. */
-const DATA_TYPES = { float32: 1, uint8: 2, int32: 6, int64: 7 } as const;
+const DATA_TYPES = { float32: 1, uint8: 2, int32: 6, int64: 7, float16: 10, bfloat16: 16 } as const;
 export type DataType = keyof typeof DATA_TYPES;
 
 /** A fixed size, or the name of one that varies between runs. */

@@ -1,11 +1,14 @@
 import * as ort from 'onnxruntime-node';
 import { describe, expect, test } from 'vitest';
 import { TINY_CONFIGS, tinyModel } from '../../tests/support/tiny-model.ts';
+import { readRows } from '../../tests/support/real-model.ts';
 import { readGguf } from '../model/gguf.ts';
+import type { RopeScaling } from '../model/rope-scaling.ts';
 import { concatBytes, encodeModel, type OnnxGraph } from './encoder.ts';
 import { buildGraph, graphCacheKey, type GraphOptions } from './graph.ts';
-import { repackQ4 } from './linear.ts';
-import { rotaryTables } from './rotary.ts';
+import { carriageOf, packNibbles } from './linear.ts';
+import { weightReport } from './weight-report.ts';
+import { rotaryFrequencies, rotaryMagnitude, rotaryTables } from './rotary.ts';
 
 const read = await readGguf(tinyModel(TINY_CONFIGS.llama).file);
 if (!read.ok) throw new Error(read.error.code);
@@ -68,16 +71,75 @@ describe('graph', () => {
   });
 });
 
-test('Q4_1 nibbles are re-paired as neighbours, m + 8d goes into the corrections', () => {
-  const nibbles = Array.from({ length: 16 }, (_, i) => i | ((15 - i) << 4));
-  const { nibbles: packed, scales, corrections } = repackQ4(Uint8Array.from([0x00, 0x38, 0x00, 0xc0, ...nibbles]), 1, 1);
-  const weights = Array.from(packed).flatMap((pair) => [pair & 15, pair >> 4]);
-  expect(weights).toEqual([...Array.from({ length: 16 }, (_, i) => i), ...Array.from({ length: 16 }, (_, i) => 15 - i)]);
-  expect([scales[0], corrections[0]]).toEqual([0.5, -2 + 8 * 0.5]);
+describe('linears', () => {
+  test('neighbours share a byte, and what 4 bits around 8 leave goes into the corrections', () => {
+    const integers = Int8Array.from({ length: 32 }, (_, i) => (i < 16 ? i : 31 - i));
+    const packed = packNibbles({ blockLength: 32, integers, scales: Float32Array.of(0.5), minima: Float32Array.of(-2) }, { bias: 0, halves: 1 }, 1);
+    expect(Array.from(packed.low).flatMap((pair) => [pair & 15, pair >> 4])).toEqual(Array.from(integers));
+    expect(packed.high).toBeUndefined();
+    expect(Array.from(packed.corrections!)).toEqual([-2 + 8 * 0.5]);
+  });
+
+  test.each([{ bias: 136, lowest: -136, highest: 119 }, { bias: 128, lowest: -128, highest: 127 }])('8 bits in two halves add up again, bias $bias', ({ bias, lowest, highest }) => {
+    const integers = Int8Array.from({ length: 256 }, (_, i) => Math.max(-128, lowest) + i).filter((q) => q <= highest && q >= lowest);
+    const even = integers.subarray(0, 2 * Math.floor(integers.length / 2));
+    const { low, high, corrections } = packNibbles({ blockLength: even.length, integers: even, scales: Float32Array.of(1) }, { bias, halves: 2 }, 1);
+    const nibbles = (bytes: Uint8Array): number[] => Array.from(bytes).flatMap((pair) => [pair & 15, pair >> 4]);
+    const highs = nibbles(high!);
+    expect(nibbles(low).map((u, i) => 16 * (highs[i]! - 8) + (u - 8) + (corrections?.[0] ?? 0))).toEqual(Array.from(even));
+  });
+
+  test('what each storage type is carried as', () => {
+    const types = ['F32', 'F16', 'BF16', 'Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q4_K', 'Q5_K', 'Q6_K'] as const;
+    expect(Object.fromEntries(types.map((type) => [type, carriageOf('q41x', type)]))).toEqual({
+      F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'q4-pair+correction', Q4_0: 'q4', Q4_1: 'q4+correction',
+      Q5_0: 'q4-pair', Q5_1: 'q4-pair+correction', Q4_K: 'q4+correction', Q5_K: 'q4-pair+correction', Q6_K: 'q4-pair',
+    });
+    for (const type of types) expect(carriageOf('f32', type)).toBe('f32');
+  });
 });
 
-test('rotary tables turn pair i of position p by p · base^(−2i / size)', () => {
-  const { cos, sin } = rotaryTables(3, 4, 100);
-  expect(Array.from(cos)).toEqual([1, 1, Math.cos(1), Math.cos(0.1), Math.cos(2), Math.cos(0.2)].map((value) => expect.closeTo(value, 6) as number));
-  expect(Array.from(sin)).toEqual([0, 0, Math.sin(1), Math.sin(0.1), Math.sin(2), Math.sin(0.2)].map((value) => expect.closeTo(value, 6) as number));
+test('the weight report counts every weight once, by what it is stored and carried as', async () => {
+  const mixed = await readGguf(tinyModel({ ...TINY_CONFIGS.qwen3, hiddenSize: 256, feedForwardSize: 256, headSize: 64 }, { linears: 'Q4_K', wideLinears: 'Q6_K', embedding: 'Q6_K', head: 'Q8_0' }).file);
+  if (!mixed.ok) throw new Error(mixed.error.code);
+  const [keySize, querySize] = [2 * 64, 4 * 64];
+  const kept = [
+    { storedAs: 'Q4_K', tensorCount: 10, weightCount: 2 * (2 * querySize + keySize + 2 * 256) * 256, exact: true },
+    { storedAs: 'Q6_K', tensorCount: 4, weightCount: 2 * (keySize + 256) * 256, exact: true },
+    { storedAs: 'Q6_K', carriedAs: 'rows', tensorCount: 1, weightCount: 50 * 256, exact: true },
+    { storedAs: 'Q8_0', carriedAs: 'rows', tensorCount: 1, weightCount: 50 * 256, exact: true },
+    { storedAs: 'F32', carriedAs: 'f32', tensorCount: 9, weightCount: 5 * 256 + 4 * 64, exact: true },
+  ];
+  expect(weightReport(mixed.value, 'q41x')).toEqual(kept.map((row, i) => ({ ...row, carriedAs: row.carriedAs ?? ['q4+correction', 'q4-pair'][i] })));
+  expect(weightReport(mixed.value, 'f32')).toEqual(kept.map((row) => ({ ...row, carriedAs: row.carriedAs ?? 'f32' })));
+});
+
+interface RotaryRow {
+  readonly name: string;
+  readonly headSize: number;
+  readonly parameters: { readonly rope_type: string; readonly rope_theta: number; readonly factor?: number; readonly original_max_position_embeddings?: number };
+  readonly frequencies: readonly number[];
+  readonly magnitude: number;
+  readonly divisors?: readonly number[];
+}
+
+describe('rotary tables', () => {
+  const rows = readRows('rotary.jsonl.gz') as readonly RotaryRow[];
+
+  test.each(rows)('$name: frequencies and magnitude of the reference', ({ headSize, parameters, frequencies, magnitude, divisors }) => {
+    const { rope_type: type, factor = 1, original_max_position_embeddings: originalContextLength = 0 } = parameters;
+    const ropeScaling: RopeScaling =
+      type === 'yarn' ? { kind: 'yarn', factor, originalContextLength } : type === 'linear' ? { kind: 'linear', factor } : { kind: 'none' };
+    const frequencyDivisors = divisors === undefined ? {} : { frequencyDivisors: Float32Array.from(divisors) };
+    const made = rotaryFrequencies({ ropeSize: headSize, ropeBase: parameters.rope_theta, ropeScaling, ...frequencyDivisors });
+    expect(made).toHaveLength(headSize / 2);
+    for (const [i, frequency] of frequencies.entries()) expect(Math.abs(made[i]! / frequency - 1)).toBeLessThan(4e-7);
+    expect(rotaryMagnitude(ropeScaling)).toBeCloseTo(magnitude, 12);
+  });
+
+  test('pair i of position p is turned by p · base^(−2i / size)', () => {
+    const { cos, sin } = rotaryTables(3, { ropeSize: 4, ropeBase: 100, ropeScaling: { kind: 'none' } });
+    expect(Array.from(cos)).toEqual([1, 1, Math.cos(1), Math.cos(0.1), Math.cos(2), Math.cos(0.2)].map((value) => expect.closeTo(value, 6) as number));
+    expect(Array.from(sin)).toEqual([0, 0, Math.sin(1), Math.sin(0.1), Math.sin(2), Math.sin(0.2)].map((value) => expect.closeTo(value, 6) as number));
+  });
 });

@@ -7,7 +7,7 @@
 import type { LinearName } from '../lora/adapter.ts';
 import { dequantise } from '../model/dequantise.ts';
 import type { GgufModel } from '../model/gguf.ts';
-import { linearShape, linearTensor, OUTPUT_NORM, vectorTensor, type LayerVector } from '../model/layout.ts';
+import { linearShape, linearTensor, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor, type LayerVector } from '../model/layout.ts';
 import { halfSplitOrder, reorderRows } from '../model/row-order.ts';
 import type { GgufTensor } from '../model/tensor.ts';
 import { GraphBuilder } from './builder.ts';
@@ -17,7 +17,7 @@ import { EMBEDDINGS, HIDDEN, loraA, loraB, pastKey, pastValue, presentKey, prese
 import { rotaryTables } from './rotary.ts';
 
 /** Raised whenever the same options would give other bytes: part of every cache key. */
-export const GRAPH_VERSION = 1;
+export const GRAPH_VERSION = 2;
 
 /** Positions a graph is built for unless told otherwise, where the model allows them. The rotary tables grow with it: 256 bytes each for heads of 64. */
 export const DEFAULT_CONTEXT_LENGTH = 8192;
@@ -68,7 +68,7 @@ export function graphSettings(model: GgufModel, options: GraphOptions): GraphSet
  */
 export function graphCacheKey(model: GgufModel, options: GraphOptions): string {
   const { format, lora, contextLength } = graphSettings(model, options);
-  return `${model.digest.slice(0, 16)}-v${GRAPH_VERSION}-${format}${lora ? '-lora' : ''}-c${contextLength}`;
+  return `${(model.merged ?? model).digest.slice(0, 16)}-v${GRAPH_VERSION}-${format}${lora ? '-lora' : ''}-c${contextLength}`;
 }
 
 /** Builds the graph; seconds of work and as many bytes as the weights have in the chosen format. */
@@ -86,9 +86,10 @@ export function buildGraph(model: GgufModel, options: GraphOptions): DecoderGrap
 
 function addDecoder(graph: GraphBuilder, model: GgufModel, settings: GraphSettings): void {
   const { config } = model;
-  const { cos, sin } = rotaryTables(settings.contextLength, config.headSize, config.ropeBase);
-  graph.weight('cos', 'float32', [settings.contextLength, config.headSize / 2], cos);
-  graph.weight('sin', 'float32', [settings.contextLength, config.headSize / 2], sin);
+  const divisors = model.tensors.get(ROPE_DIVISORS);
+  const { cos, sin } = rotaryTables(settings.contextLength, { ...config, ...(divisors === undefined ? {} : { frequencyDivisors: dequantise(divisors) }) });
+  graph.weight('cos', 'float32', [settings.contextLength, config.ropeSize / 2], cos);
+  graph.weight('sin', 'float32', [settings.contextLength, config.ropeSize / 2], sin);
   graph.input(EMBEDDINGS, 'float32', [1, 's', config.hiddenSize]);
   graph.input(SEQUENCE_LENGTHS, 'int32', [1]);
   graph.input(TOTAL_LENGTH, 'int32', []);
@@ -189,11 +190,11 @@ class DecoderBuilder {
 
   /** The matrix of one linear, rows in half-split order. */
   #weight(layer: number, linear: LinearName): GgufTensor {
-    const { architecture, headSize } = this.#model.config;
+    const { architecture, headSize, ropeSize } = this.#model.config;
     const tensor = this.#tensor(linearTensor(layer, linear));
     if (architecture !== 'llama' || (linear !== 'q' && linear !== 'k')) return tensor;
     const { outputSize } = linearShape(this.#model.config, linear);
-    return { ...tensor, bytes: reorderRows(tensor.bytes, tensor.bytes.length / outputSize, halfSplitOrder(outputSize, headSize)) };
+    return { ...tensor, bytes: reorderRows(tensor.bytes, tensor.bytes.length / outputSize, halfSplitOrder(outputSize, headSize, ropeSize)) };
   }
 
   #bias(layer: number, x: string, vector: LayerVector): string {

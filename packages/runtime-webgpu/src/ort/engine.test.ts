@@ -125,7 +125,7 @@ describe('adapters', () => {
     engine.useAdapter(adapterOf(0.1));
     expect(engine.useAdapter(adapterOf(0.2, 3))).toMatchObject({ ok: false, error: { code: 'engine/adapter-mismatch', detail: '3 layers, the model has 2' } });
     const wide = adapterOf(0.3);
-    const layers = wide.layers.map((layer) => ({ ...layer, up: { ...layer.up, outputSize: 95 } }));
+    const layers = wide.layers.map((layer) => ({ ...layer, up: { ...layer.up!, outputSize: 95 } }));
     expect(engine.useAdapter({ ...wide, layers })).toMatchObject({ ok: false, error: { detail: 'up of layer 0 is 64 to 95, the model\'s 64 to 96' } });
     expect(engine.adapterDigest).toBe('adapter of 0.1');
     await engine.dispose();
@@ -151,13 +151,24 @@ describe('adapters', () => {
 describe('failures of the runtime', () => {
   test('a run that throws fails that step and every later one', async () => {
     const { inputNames, outputNames } = await ort.InferenceSession.create(concatBytes(buildGraph(model, GRAPH).parts));
-    const failing = { inputNames, outputNames, run: () => Promise.reject(new Error('out of memory')) };
+    const failing = { inputNames, outputNames, run: () => Promise.reject(new Error('no such kernel')) };
     const failingRuntime = { Tensor: ort.Tensor, InferenceSession: { create: () => Promise.resolve(failing) } };
     const engine = await start({ ort: failingRuntime as never });
     const first = await engine.extend(engine.emptyCache, [1]);
-    expect(first).toMatchObject({ ok: false, error: { code: 'engine/run-failed', cause: { message: 'out of memory' } } });
+    expect(first).toMatchObject({ ok: false, error: { code: 'engine/run-failed', cause: { message: 'no such kernel' } } });
     expect(await engine.extend(engine.emptyCache, [1])).toEqual(first);
     expect(engine.useAdapter(undefined)).toEqual(first);
+  });
+
+  test('memory that cannot be had for what goes in is a typed failure too, and the queue goes on', async () => {
+    const { inputNames, outputNames } = await ort.InferenceSession.create(concatBytes(buildGraph(model, GRAPH).parts));
+    let isExhausted = false;
+    const Tensor = new Proxy(ort.Tensor, { construct: (target, args: never[]) => { if (isExhausted) throw new RangeError('Array buffer allocation failed'); return Reflect.construct(target, args) as ort.Tensor; } });
+    const engine = await start({ ort: { Tensor, InferenceSession: { create: () => Promise.resolve({ inputNames, outputNames, release: () => Promise.resolve() }) } } as never });
+    isExhausted = true;
+    expect(await engine.extend(engine.emptyCache, [1])).toMatchObject({ ok: false, error: { code: 'engine/out-of-memory' } });
+    expect(await engine.extend(engine.emptyCache, [1])).toMatchObject({ ok: false, error: { code: 'engine/out-of-memory' } });
+    await engine.dispose();
   });
 
   test('a disposed engine says so, also to a step that was waiting; disposing twice is harmless', async () => {

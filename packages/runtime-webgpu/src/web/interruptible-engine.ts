@@ -19,6 +19,7 @@ export function interruptible(engine: Engine): Engine {
     },
     logitsOf: (hidden, ids, out) => engine.logitsOf(hidden, ids, out),
     allLogits: (hidden, out) => engine.allLogits(hidden, out),
+    ...(engine.release === undefined ? {} : { release: (cache) => engine.release?.(cache) }),
     dispose: () => engine.dispose(),
   };
 }

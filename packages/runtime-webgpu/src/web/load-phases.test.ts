@@ -39,6 +39,6 @@ describe('LoadPhases', () => {
     vi.advanceTimersByTime(12);
     phases.end();
     vi.advanceTimersByTime(100);
-    expect(phases.totalMs).toEqual({ download: 42, verify: 5, keep: 0, build: 0, start: 0 });
+    expect(phases.totalMs).toEqual({ wait: 0, download: 42, verify: 5, build: 0, test: 0, start: 0 });
   });
 });

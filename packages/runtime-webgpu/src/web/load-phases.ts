@@ -5,7 +5,7 @@ import type { LoadPhase, LoadProgress } from '../worker/protocol.ts';
 const REPORT_INTERVAL_MS = 100;
 
 export class LoadPhases {
-  readonly totalMs: Record<LoadPhase, number> = { download: 0, verify: 0, keep: 0, build: 0, start: 0 };
+  readonly totalMs: Record<LoadPhase, number> = { wait: 0, download: 0, verify: 0, build: 0, test: 0, start: 0 };
   readonly #report: (progress: LoadProgress) => void;
   readonly #totalBytes: number;
   #phase: LoadPhase | undefined;

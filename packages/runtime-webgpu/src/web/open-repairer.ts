@@ -1,63 +1,64 @@
 /**
- * From addresses to a repairer, inside a worker: fetch and verify the GGUF and the adapter, read them, build the f32 graph in memory,
- * start it on onnxruntime-web's WASM. On WASM f32 decodes eleven times faster than any 4-bit format, and the download stays at 98 MB.
- * The weights go over as external data, a file for each matrix, instead of one buffer of 430 MB; Chromium's renderer then peaks at 0.9 GB.
+ * From addresses to a repairer, inside a worker: fetch and verify the GGUF and the adapter, read them, choose an engine, test it on known
+ * answers, build the graph in memory, start it. An engine that fails on the way is put aside with its reason, and the next one is tried.
+ * On WASM the weights go over as external data, a file for each matrix, instead of one buffer of 430 MB; Chromium's renderer then peaks at 0.9 GB.
  */
-import { err, ok, readRepairRequest, type Digest, type Result } from '@contractrl/core';
+import { err, ok, type Digest, type Result } from '@contractrl/core';
 import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from '../engine.ts';
 import type { LoraAdapter } from '../lora/adapter.ts';
 import { readAdapter } from '../lora/peft.ts';
 import { readGguf, type GgufModel } from '../model/gguf.ts';
 import { createTokenizer } from '../model/tokenizer.ts';
-import { createOrtEngine } from '../ort/engine.ts';
+import { chooseEngine, chooseThreads, type EngineChoice, type RejectedEngine } from '../probe/choice.ts';
+import { probeMachine } from '../probe/machine.ts';
 import { createRepairer } from '../repairer.ts';
+import { selfTest, type SelfTestReport } from '../self-test/self-test.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import type { OpenHostedRepairer } from '../worker/host.ts';
 import type { LoadRequest, PinnedFile, RemoteFailure } from '../worker/protocol.ts';
+import { createFailoverRepairer, type StartRepairer } from './failover.ts';
 import { fetchPinned, type FetchIssue } from './fetch-pinned.ts';
-import { interruptible } from './interruptible-engine.ts';
 import { LoadPhases } from './load-phases.ts';
 import { nextTurn } from './next-turn.ts';
+import { openWebEngine, servedEngines } from './open-engine.ts';
 
 type Failure = { readonly code: string };
 
-/** More threads than this bring little at these matrix sizes, and take cores from the page. */
-const MAX_THREADS = 4;
-
-/** Fails with a {@link FetchIssue}, or with an issue of the module that refused: `model/…`, `tokenizer/…`, `vocabulary/…`, `adapter/…`, `engine/…`. */
-export const openWebRepairer: OpenHostedRepairer = async (request, onProgress, signal) => {
+/**
+ * Fails with a {@link FetchIssue}, with an issue of the module that refused (`model/…`, `tokenizer/…`, `vocabulary/…`, `adapter/…`), or with
+ * `engine/none-left`, which lists what was tried.
+ */
+export const openWebRepairer: OpenHostedRepairer = (request, onProgress, signal) => {
   const files = request.adapter === undefined ? [request.model] : [request.model, request.adapter.config, request.adapter.weights];
-  const phases = new LoadPhases(onProgress, files.reduce((sum, file) => sum + file.sizeBytes, 0));
-  const fetched = await fetchAll(files, phases, signal);
-  if (!fetched.ok) return fetched;
-  const { contents, notes, fromCache } = fetched.value;
+  const totalBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  // The model is not held for a second start: the browser keeps it, and the 98 MB are needed by the first engine.
+  const start: StartRepairer = async (failed, startSignal) => {
+    const phases = new LoadPhases(onProgress, totalBytes);
+    const fetched = await fetchAll(files, phases, startSignal);
+    if (!fetched.ok) return fetched;
+    const { contents, notes, fromCache } = fetched.value;
 
-  phases.enter('build');
-  if (await isCancelled(signal)) return err({ code: 'worker/aborted' });
-  const policy = await readPolicy(request, contents);
-  if (!policy.ok) return policy;
-  const { model, tokenizer, vocabulary, adapter } = policy.value;
+    phases.enter('build');
+    if (await isCancelled(startSignal)) return err({ code: 'worker/aborted' });
+    const policy = await readPolicy(request, contents);
+    if (!policy.ok) return policy;
+    const { model, tokenizer, vocabulary, adapter } = policy.value;
 
-  const threads = chooseThreads(request);
-  const engine = await startEngine(model, request, threads, phases);
-  if (!engine.ok) return engine;
-  const used = engine.value.useAdapter(adapter);
-  phases.end();
-  const wasCancelled = await isCancelled(signal);
-  if (!used.ok || wasCancelled) {
-    await engine.value.dispose();
-    return used.ok ? err({ code: 'worker/aborted' }) : used;
-  }
-  const repairer = createRepairer({ engine: engine.value, tokenizer, vocabulary, clock: () => performance.now() });
-  return ok({
-    loaded: { identity: repairer.identity(), threads, fromCache, notes, phaseMs: phases.totalMs },
-    async repair(record, repairSignal) {
-      const read = readRepairRequest(record);
-      return read.ok ? ok(await repairer.repair(read.value, { signal: repairSignal })) : read;
-    },
-    dispose: () => repairer.dispose(),
-  });
+    const started = await startBestEngine(model, request, failed, phases, startSignal);
+    if (!started.ok) return started;
+    const { engine, choice, selfTest: report, threads } = started.value;
+    const used = engine.useAdapter(adapter);
+    phases.end();
+    const wasCancelled = await isCancelled(startSignal);
+    if (!used.ok || wasCancelled) {
+      await engine.dispose();
+      return used.ok ? err({ code: 'worker/aborted' }) : used;
+    }
+    const repairer = createRepairer({ engine, tokenizer, vocabulary, clock: () => performance.now() });
+    return ok({ repairer, loaded: { identity: repairer.identity(), choice, selfTest: report, threads, fromCache, notes, phaseMs: phases.totalMs } });
+  };
+  return createFailoverRepairer(start, signal);
 };
 
 /** Between two blocking steps: whatever the page has posted meanwhile is heard first. */
@@ -108,7 +109,7 @@ async function fetchAll(files: readonly PinnedFile[], phases: LoadPhases, signal
     const before = doneBytes;
     const fetched = await fetchPinned(file, {
       signal,
-      onBytes: (bytes) => phases.downloaded(before + bytes, before),
+      onBytes: (bytes, resumed) => phases.downloaded(before + bytes, before + resumed),
       onPhase: (phase) => phases.enter(phase),
     });
     if (!fetched.ok) return fetched;
@@ -120,22 +121,46 @@ async function fetchAll(files: readonly PinnedFile[], phases: LoadPhases, signal
   return ok({ contents, fromCache, notes });
 }
 
-/** ONNX Runtime is loaded only now: a page that never repairs does not pay for it. */
-async function startEngine(model: GgufModel, request: LoadRequest, threads: number, phases: LoadPhases): Promise<Result<Engine, Failure>> {
-  const ort = await import('onnxruntime-web/wasm');
-  ort.env.wasm.numThreads = threads;
-  ort.env.wasm.wasmPaths = request.runtime;
-  const engine = await createOrtEngine({
-    ort,
-    model,
-    graph: { format: 'f32', external: true, lora: request.adapter !== undefined },
-    executionProvider: 'wasm',
-    onProgress: (phase) => { if (phase === 'load-session') phases.enter('start'); },
-  });
-  return engine.ok ? ok(interruptible(engine.value)) : engine;
+interface StartedEngine {
+  readonly engine: Engine;
+  readonly choice: EngineChoice;
+  readonly selfTest: SelfTestReport;
+  readonly threads: number;
 }
 
-function chooseThreads(request: LoadRequest): number {
-  const most = crossOriginIsolated ? navigator.hardwareConcurrency : 1;
-  return Math.max(1, Math.min(request.threads ?? MAX_THREADS, most));
+/** Down the list of engines until one passes its self-test and loads the model. */
+async function startBestEngine(
+  model: GgufModel, request: LoadRequest, before: readonly RejectedEngine[], phases: LoadPhases, signal: AbortSignal,
+): Promise<Result<StartedEngine, Failure>> {
+  const { runtimes } = request;
+  const machine = await probeMachine();
+  const { hasJspi } = machine;
+  const needs = {
+    served: servedEngines(runtimes, hasJspi), largestWeightBytes: largestMatrixBytes(model),
+    ...(request.engine === undefined ? {} : { preferred: request.engine }),
+  };
+  const failed = [...before];
+  for (;;) {
+    const choice = chooseEngine(machine, needs, failed);
+    if (!choice.ok) return choice;
+    const name = choice.value.engine;
+    const threads = name === 'wasm' ? chooseThreads(machine, request.threads) : 1;
+    const options = { lora: request.adapter !== undefined, runtimes, threads, hasJspi };
+    phases.enter('test');
+    const report = await selfTest((checkModel) => openWebEngine(name, { ...options, model: checkModel, lora: true }));
+    if (await isCancelled(signal)) return err({ code: 'worker/aborted' });
+    phases.enter('build');
+    const engine = report.ok
+      ? await openWebEngine(name, { ...options, model, onProgress: (phase) => { if (phase === 'load-session') phases.enter('start'); } })
+      : report;
+    if (report.ok && engine.ok) return ok({ engine: engine.value, choice: choice.value, selfTest: report.value, threads });
+    if (await isCancelled(signal)) return err({ code: 'worker/aborted' });
+    if (!engine.ok) failed.push({ engine: name, reason: engine.error });
+  }
+}
+
+/** Of a linear in 32 bits; the embedding never goes to an engine. */
+function largestMatrixBytes({ config }: GgufModel): number {
+  const { hiddenSize, feedForwardSize, headCount, headSize } = config;
+  return 4 * hiddenSize * Math.max(feedForwardSize, headCount * headSize);
 }

@@ -15,6 +15,7 @@ export interface WorkerScope {
 
 /** A repairer ready for use. */
 export interface HostedRepairer {
+  /** Another value once the repairer has moved to another engine. */
   readonly loaded: LoadedRepairer;
   /** Reads the record and repairs it. An unreadable record is an error; everything later is an outcome. */
   repair(record: JsonValue, signal: AbortSignal): Promise<Result<RepairOutcome, { readonly code: string }>>;
@@ -69,9 +70,11 @@ export function serveRepairer(scope: WorkerScope, open: OpenHostedRepairer): voi
       case 'repair': {
         if (repairer === undefined) return failed(call, { code: 'worker/not-loaded' });
         const startedAt = performance.now();
+        const { loaded } = repairer;
         const repaired = await repairer.repair(call.params.record, signal);
         if (!repaired.ok) return failed(call, repaired.error);
-        return { kind: 'done', id: call.id, method: call.method, value: { outcome: toRemoteOutcome(repaired.value), totalMs: performance.now() - startedAt } };
+        const moved = repairer.loaded === loaded ? {} : { loaded: repairer.loaded };
+        return { kind: 'done', id: call.id, method: call.method, value: { outcome: toRemoteOutcome(repaired.value), totalMs: performance.now() - startedAt, ...moved } };
       }
       case 'dispose':
         await release();

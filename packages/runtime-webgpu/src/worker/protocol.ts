@@ -3,6 +3,8 @@
  * and its reply cannot drift apart. Everything here survives the structured clone; failures travel as data, never as text.
  */
 import type { FrozenRepair, JsonObject, JsonValue, RepairOutcome } from '@contractrl/core';
+import type { EngineChoice, WebEngineName } from '../probe/choice.ts';
+import type { SelfTestReport } from '../self-test/self-test.ts';
 
 /** A file to fetch, pinned by content. A byte more or less, or another digest, and it is refused. */
 export interface PinnedFile {
@@ -18,11 +20,29 @@ export interface LoadRequest {
   readonly adapter: { readonly config: PinnedFile; readonly weights: PinnedFile } | undefined;
   /** WASM threads; undefined chooses by the machine. More than one needs a cross-origin isolated page. */
   readonly threads: number | undefined;
-  /** Where the bundler put the two files of the WASM runtime. */
-  readonly runtime: { readonly mjs: string; readonly wasm: string };
+  /** Tried first, whatever the probe says about its speed; undefined chooses by the machine. */
+  readonly engine?: WebEngineName;
+  readonly runtimes: EngineRuntimes;
 }
 
-export type LoadPhase = 'download' | 'verify' | 'keep' | 'build' | 'start';
+/** Where the bundler put the two files of a WASM build of ONNX Runtime. */
+export interface RuntimeFiles {
+  readonly mjs: string;
+  readonly wasm: string;
+}
+
+/** Each is fetched only where it is used; an engine whose files are not named is not tried. */
+export interface EngineRuntimes {
+  /** 14 MB, CPU alone. */
+  readonly wasm?: RuntimeFiles;
+  /** 17 MB, WebGPU in browsers with JavaScript Promise Integration. */
+  readonly jspi?: RuntimeFiles;
+  /** 27 MB, WebGPU in the others. */
+  readonly asyncify?: RuntimeFiles;
+}
+
+/** `wait`: another tab is downloading the same file. `test`: the engine's numbers are compared with known ones. */
+export type LoadPhase = 'wait' | 'download' | 'verify' | 'build' | 'test' | 'start';
 
 /** Bytes are counted in `download`; the other phases cannot be measured from outside and report zeros. */
 export interface LoadProgress {
@@ -36,6 +56,9 @@ export interface LoadProgress {
 export interface LoadedRepairer {
   /** Model, adapter, prompt and sampling, as the ledger names them. */
   readonly identity: JsonObject;
+  /** The engine, why it, and why not the others. */
+  readonly choice: EngineChoice;
+  readonly selfTest: SelfTestReport;
   readonly threads: number;
   /** The model came from this browser's own cache. */
   readonly fromCache: boolean;
@@ -52,10 +75,17 @@ type OmitEach<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
  */
 export type RemoteOutcome = OmitEach<RepairOutcome, 'accepted' | 'frozen'> & { readonly entries: FrozenRepair['entries'] };
 
+export interface RepairReply {
+  readonly outcome: RemoteOutcome;
+  readonly totalMs: number;
+  /** Where the engine was lost and the repair was done again on another: what is loaded now. */
+  readonly loaded?: LoadedRepairer;
+}
+
 export interface WorkerMethods {
   readonly load: { readonly params: LoadRequest; readonly value: LoadedRepairer };
   /** `record` is an unread input record; the worker reads it, so that text from outside meets one parser only. */
-  readonly repair: { readonly params: { readonly record: JsonValue }; readonly value: { readonly outcome: RemoteOutcome; readonly totalMs: number } };
+  readonly repair: { readonly params: { readonly record: JsonValue }; readonly value: RepairReply };
   readonly dispose: { readonly params: null; readonly value: null };
 }
 export type WorkerMethod = keyof WorkerMethods;

@@ -8,16 +8,17 @@ const request: LoadRequest = {
   model: { url: 'https://example.test/model.gguf', sha256: '00', sizeBytes: 4 },
   adapter: undefined,
   threads: 1,
-  runtime: { mjs: '', wasm: '' },
+  runtimes: { wasm: { mjs: '', wasm: '' } },
 };
 const loaded: LoadedRepairer = {
-  identity: { backend: 'fake' }, threads: 1, fromCache: false, notes: [], phaseMs: { download: 0, verify: 0, keep: 0, build: 0, start: 0 },
+  identity: { backend: 'fake' }, threads: 1, fromCache: false, notes: [], phaseMs: { wait: 0, download: 0, verify: 0, build: 0, test: 0, start: 0 },
+  choice: { engine: 'wasm', reason: { code: 'choice/asked-for' }, rejected: [] }, selfTest: { maxDifference: 0, tolerance: 1 },
 };
 const entries: FrozenRepair['entries'] = [];
 const outcome: RepairOutcome = {
   accepted: { name: 'tool', argumentsText: '{"a":1}', arguments: { a: 1 } } as unknown as AcceptedCall,
   frozen: { entries, digest: 'ab' } as unknown as FrozenRepair,
-  id: 'case', name: 'tool', reports: [], history: [], attempts: 0, operations: 0, confidence: undefined, status: 'valid', argumentsText: '{"a":1}', arguments: { a: 1 },
+  id: 'case', name: 'tool', reading: undefined, rules: [], reports: [], history: [], attempts: 0, operations: 0, confidence: undefined, status: 'valid', argumentsText: '{"a":1}', arguments: { a: 1 },
   cost: { promptTokenCount: 0, generatedTokenCount: 0, forcedTokenCount: 0, prefillMs: 0, decodeMs: 0, maskMs: 0 }, ledger: 'ab' as Digest,
 };
 const halfway: LoadProgress = { phase: 'download', loadedBytes: 2, totalBytes: 4, bytesPerSecond: 1 };

@@ -1,7 +1,10 @@
 /** Writes GGUF version 3 files for tests. Reference: ggml docs/gguf.md. */
+import type { TensorType } from '../../src/model/tensor.ts';
+
 export type GgufField =
   | { readonly type: 'string'; readonly value: string }
   | { readonly type: 'uint32' | 'float32'; readonly value: number }
+  | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'strings'; readonly value: readonly string[] }
   | { readonly type: 'int32s'; readonly value: readonly number[] };
 
@@ -9,12 +12,13 @@ export interface GgufTensorSource {
   readonly name: string;
   /** Usual order; the file lists the fastest dimension first. */
   readonly shape: readonly number[];
-  readonly type: 'F32' | 'F16' | 'Q4_1' | 'Q8_0' | 'Q6_K';
+  /** `Q2_K` is one that the package does not read. */
+  readonly type: TensorType | 'Q2_K';
   readonly bytes: Uint8Array;
 }
 
-const TYPE_NUMBERS = { F32: 0, F16: 1, Q4_1: 3, Q8_0: 8, Q6_K: 14 } as const;
-const VALUE_TYPES = { uint32: 4, int32: 5, float32: 6, string: 8, array: 9 } as const;
+const TYPE_NUMBERS = { F32: 0, F16: 1, Q4_0: 2, Q4_1: 3, Q5_0: 6, Q5_1: 7, Q8_0: 8, Q2_K: 10, Q4_K: 12, Q5_K: 13, Q6_K: 14, BF16: 30 } as const;
+const VALUE_TYPES = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 const ALIGNMENT = 32;
 
 export function writeGguf(fields: Readonly<Record<string, GgufField>>, tensors: readonly GgufTensorSource[]): Uint8Array<ArrayBuffer> {
@@ -40,6 +44,9 @@ function writeField(writer: ByteWriter, field: GgufField): void {
       break;
     case 'uint32':
       writer.uint32(VALUE_TYPES.uint32).uint32(field.value);
+      break;
+    case 'bool':
+      writer.uint32(VALUE_TYPES.bool).raw(Uint8Array.of(field.value ? 1 : 0));
       break;
     case 'float32':
       writer.uint32(VALUE_TYPES.float32).raw(new Uint8Array(Float32Array.of(field.value).buffer));

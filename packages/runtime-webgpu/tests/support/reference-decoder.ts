@@ -3,14 +3,15 @@
  * attention with half-split rotary embedding, SwiGLU; biases on q, k, v for qwen2, a norm on each head of q and k for qwen3; optional LoRA.
  * Everything is recomputed for every position: slow and hard to get wrong.
  */
-import type { TinyModel } from './tiny-model.ts';
+import type { TinyConfig, TinyModel } from './tiny-model.ts';
 
 type Vector = Float64Array;
 
 /** `W + scaling · B · A` is what a linear with this adapter computes. A is `[rank, inputSize]`, B `[outputSize, rank]`. */
 export interface ReferenceLora {
-  readonly scaling: number;
-  matrixOf(layer: number, tensor: string): { readonly a: ArrayLike<number>; readonly b: ArrayLike<number>; readonly rank: number };
+  /** Of matrices that name none of their own. */
+  readonly scaling?: number;
+  matrixOf(layer: number, tensor: string): { readonly a: ArrayLike<number>; readonly b: ArrayLike<number>; readonly scaling?: number } | undefined;
 }
 
 /** Logits of the last position after `tokens`. */
@@ -23,10 +24,10 @@ export function referenceLogits(model: TinyModel, tokens: readonly number[], lor
   };
   const linear = (layer: number, tensor: string, x: Vector): Vector => {
     const y = multiply(weight(`blk.${layer}.${tensor}.weight`), x);
-    if (lora === undefined) return y;
-    const { a, b } = lora.matrixOf(layer, tensor);
-    const update = multiply(b, multiply(a, x));
-    return y.map((value, i) => value + lora.scaling * update[i]!);
+    const matrix = lora?.matrixOf(layer, tensor);
+    if (lora === undefined || matrix === undefined) return y;
+    const update = multiply(matrix.b, multiply(matrix.a, x));
+    return y.map((value, i) => value + (matrix.scaling ?? lora.scaling ?? 1) * update[i]!);
   };
   const biased = (name: string, x: Vector): Vector => x.map((value, i) => value + weight(name)[i]!);
   const norm = (x: Vector, gain: Vector): Vector => {
@@ -46,7 +47,7 @@ export function referenceLogits(model: TinyModel, tokens: readonly number[], lor
       const headNorm = (head: Vector, tensor: string): Vector =>
         config.architecture === 'qwen3' ? norm(head, weight(`blk.${layer}.${tensor}.weight`)) : head;
       const rotated = (x: Vector, tensor: string): Vector[] =>
-        heads(x, config.headSize).map((head) => rotate(headNorm(head, tensor), position, config.ropeBase));
+        heads(x, config.headSize).map((head) => rotate(headNorm(head, tensor), position, config));
       return { q: rotated(q, 'attn_q_norm'), k: rotated(k, 'attn_k_norm'), v: heads(v, config.headSize) };
     });
     stream = stream.map((x, position) => {
@@ -71,7 +72,13 @@ export function referenceLogits(model: TinyModel, tokens: readonly number[], lor
 }
 
 function multiply(matrix: ArrayLike<number>, x: Vector): Vector {
-  return Float64Array.from({ length: matrix.length / x.length }, (_, row) => x.reduce((sum, value, i) => sum + value * matrix[row * x.length + i]!, 0));
+  const out = new Float64Array(matrix.length / x.length);
+  for (let row = 0; row < out.length; row++) {
+    let sum = 0;
+    for (let i = 0; i < x.length; i++) sum += x[i]! * matrix[row * x.length + i]!;
+    out[row] = sum;
+  }
+  return out;
 }
 
 function dot(a: Vector, b: Vector): number {
@@ -82,13 +89,32 @@ function heads(x: Vector, headSize: number): Vector[] {
   return Array.from({ length: x.length / headSize }, (_, head) => x.slice(head * headSize, (head + 1) * headSize));
 }
 
-function rotate(head: Vector, position: number, base: number): Vector {
-  const half = head.length / 2;
+/** Turns the leading `ropeSize` dimensions, pair (i, i + half) by position times its frequency; the rest passes. */
+function rotate(head: Vector, position: number, config: TinyConfig): Vector {
+  const size = config.ropeSize ?? head.length;
+  const half = size / 2;
+  const { ropeScaling } = config;
+  const magnitude = ropeScaling?.kind === 'yarn' ? 0.1 * Math.log(ropeScaling.factor) + 1 : 1;
   return head.map((value, i) => {
-    const angle = position * base ** ((-2 * (i % half)) / head.length);
+    if (i >= size) return value;
+    const angle = position * frequency(i % half, size, config);
     const partner = i < half ? -head[i + half]! : head[i - half]!;
-    return value * Math.cos(angle) + partner * Math.sin(angle);
+    return magnitude * (value * Math.cos(angle) + partner * Math.sin(angle));
   });
+}
+
+function frequency(pair: number, size: number, { ropeBase, ropeScaling, ropeDivisors }: TinyConfig): number {
+  const plain = ropeBase ** ((-2 * pair) / size) / Math.fround(ropeDivisors?.[pair] ?? 1);
+  if (ropeScaling === undefined || ropeScaling.kind === 'none') return plain;
+  const stretched = plain / ropeScaling.factor;
+  if (ropeScaling.kind === 'linear') return stretched;
+  // YaRN: pairs that turn 32 times or more in the original context keep their frequency, those that turn less than once are stretched.
+  const pairOfTurns = (turns: number): number => (size / 2) * (Math.log(ropeScaling.originalContextLength / (2 * Math.PI * turns)) / Math.log(ropeBase));
+  const [low, high] = [Math.max(0, Math.floor(pairOfTurns(32))), Math.min(size - 1, Math.ceil(pairOfTurns(1)))];
+  if (pair <= low) return plain;
+  if (pair >= high) return stretched;
+  const stretch = (pair - low) / (high - low);
+  return plain * (1 - stretch) + stretched * stretch;
 }
 
 function softmax(scores: readonly number[]): number[] {

@@ -1,8 +1,12 @@
 /**
- * Small models of each architecture with random weights, as a GGUF file and as plain numbers. The file is written here from ggml's definitions
- * without any code of the package; the numbers are what the file means, with q and k in half-split row order.
+ * Small models of each architecture with random weights, as a GGUF file and as plain numbers. The file is written without any code of the package,
+ * from ggml's definitions, or for the types with more involved blocks from blocks of the reference fixture; the numbers are what the file means,
+ * with q and k in half-split row order.
  */
+import type { RopeScaling } from '../../src/model/rope-scaling.ts';
+import type { TensorType } from '../../src/model/tensor.ts';
 import { writeGguf, type GgufField, type GgufTensorSource } from './gguf-writer.ts';
+import { drawBlock } from './reference-blocks.ts';
 
 export interface TinyConfig {
   readonly architecture: 'llama' | 'qwen2' | 'qwen3';
@@ -17,6 +21,19 @@ export interface TinyConfig {
   readonly ropeBase: number;
   readonly rmsEpsilon: number;
   readonly isHeadTied: boolean;
+  /** Dimensions of a head that are turned; default all. */
+  readonly ropeSize?: number;
+  readonly ropeScaling?: RopeScaling;
+  /** `rope_freqs.weight`, `[ropeSize / 2]`. */
+  readonly ropeDivisors?: readonly number[];
+}
+
+export interface TinyStorage {
+  readonly linears: TensorType;
+  /** Of `attn_v` and `ffn_down`, which mixed files keep in more bits; default as the other linears. */
+  readonly wideLinears?: TensorType;
+  readonly embedding: TensorType;
+  readonly head: TensorType;
 }
 
 export interface TinyModel {
@@ -39,28 +56,34 @@ function tiny(own: Pick<TinyConfig, 'architecture' | 'headCount' | 'kvHeadCount'
   return { layerCount: 2, hiddenSize: 64, feedForwardSize: 96, vocabularySize: 50, contextLength: 64, rmsEpsilon: 1e-5, ...own };
 }
 
-type Storage = GgufTensorSource['type'];
-
-/** A model with weights drawn from `seed`; linears stored as `linearStorage`. */
-export function tinyModel(config: TinyConfig, linearStorage: Storage = 'Q4_1', seed = 1): TinyModel {
+/** A model with weights drawn from `seed`; `storage` of the linears alone leaves the embedding at Q8_0. */
+export function tinyModel(config: TinyConfig, storage: TensorType | TinyStorage = 'Q4_1', seed = 1): TinyModel {
   const random = randomNumbers(seed);
+  const stored = typeof storage === 'string' ? { linears: storage, embedding: 'Q8_0', head: 'F16' } as const : storage;
   const weights = new Map<string, Float64Array>();
   const tensors: GgufTensorSource[] = [];
-  const add = (name: string, shape: readonly number[], type: Storage, center: number, spread: number, interleaved = false): void => {
+  const add = (name: string, shape: readonly number[], type: TensorType, center: number, spread: number, interleaved = false): void => {
     const drawn = drawTensor(shape, type, center, spread, random);
     weights.set(name, drawn.values);
-    const bytes = interleaved ? interleaveRows(drawn.bytes, shape[0]!, config.headSize) : drawn.bytes;
+    const bytes = interleaved ? interleaveRows(drawn.bytes, shape[0]!, config.headSize, config.ropeSize ?? config.headSize) : drawn.bytes;
     tensors.push({ name, shape, type, bytes });
   };
   const { hiddenSize, feedForwardSize, headSize, architecture } = config;
   const querySize = config.headCount * headSize;
   const keySize = config.kvHeadCount * headSize;
-  add('token_embd.weight', [config.vocabularySize, hiddenSize], 'Q8_0', 0, 1);
-  if (!config.isHeadTied) add('output.weight', [config.vocabularySize, hiddenSize], 'F16', 0, 1);
+  add('token_embd.weight', [config.vocabularySize, hiddenSize], stored.embedding, 0, 1);
+  if (!config.isHeadTied) add('output.weight', [config.vocabularySize, hiddenSize], stored.head, 0, 1);
+  if (config.ropeDivisors !== undefined) {
+    const divisors = Float32Array.from(config.ropeDivisors);
+    weights.set('rope_freqs.weight', Float64Array.from(divisors));
+    tensors.push({ name: 'rope_freqs.weight', shape: [divisors.length], type: 'F32', bytes: new Uint8Array(divisors.buffer) });
+  }
   add('output_norm.weight', [hiddenSize], 'F32', 1, 0.3);
   for (let layer = 0; layer < config.layerCount; layer++) {
-    const linear = (name: string, rows: number, columns: number, interleaved = false): void =>
-      add(`blk.${layer}.${name}.weight`, [rows, columns], linearStorage, 0, 1.5 / Math.sqrt(columns), interleaved);
+    const linear = (name: string, rows: number, columns: number, interleaved = false): void => {
+      const isWide = name === 'attn_v' || name === 'ffn_down';
+      add(`blk.${layer}.${name}.weight`, [rows, columns], (isWide ? stored.wideLinears : undefined) ?? stored.linears, 0, 1.5 / Math.sqrt(columns), interleaved);
+    };
     const vector = (name: string, length: number, center: number): void => add(`blk.${layer}.${name}`, [length], 'F32', center, 0.3);
     linear('attn_q', querySize, hiddenSize, architecture === 'llama');
     linear('attn_k', keySize, hiddenSize, architecture === 'llama');
@@ -87,6 +110,8 @@ export function tinyModel(config: TinyConfig, linearStorage: Storage = 'Q4_1', s
 /** Metadata of a tiny model's file. */
 export function tinyFields(config: TinyConfig): Record<string, GgufField> {
   const { architecture } = config;
+  const named = ['<|endoftext|>', 'a', 'b', 'ab', '<|im_start|>', '<|im_end|>'];
+  const tokens = [...named, ...Array.from({ length: config.vocabularySize - named.length }, (_, i) => `x${i}`)];
   return {
     'general.architecture': { type: 'string', value: architecture },
     [`${architecture}.block_count`]: { type: 'uint32', value: config.layerCount },
@@ -99,12 +124,23 @@ export function tinyFields(config: TinyConfig): Record<string, GgufField> {
     [`${architecture}.attention.key_length`]: { type: 'uint32', value: config.headSize },
     [`${architecture}.attention.value_length`]: { type: 'uint32', value: config.headSize },
     [`${architecture}.rope.freq_base`]: { type: 'float32', value: config.ropeBase },
+    ...(config.ropeSize === undefined ? {} : { [`${architecture}.rope.dimension_count`]: { type: 'uint32', value: config.ropeSize } as const }),
+    ...scalingFields(`${architecture}.rope.scaling`, config.ropeScaling),
     'tokenizer.ggml.model': { type: 'string', value: 'gpt2' },
     'tokenizer.ggml.pre': { type: 'string', value: architecture === 'llama' ? 'smollm' : 'qwen2' },
-    'tokenizer.ggml.tokens': { type: 'strings', value: ['<|endoftext|>', 'a', 'b', 'ab'] },
-    'tokenizer.ggml.token_type': { type: 'int32s', value: [3, 1, 1, 1] },
+    'tokenizer.ggml.tokens': { type: 'strings', value: tokens },
+    'tokenizer.ggml.token_type': { type: 'int32s', value: tokens.map((text) => (text.startsWith('<|') ? 3 : 1)) },
     'tokenizer.ggml.merges': { type: 'strings', value: ['a b'] },
     'tokenizer.ggml.eos_token_id': { type: 'uint32', value: 0 },
+  };
+}
+
+function scalingFields(prefix: string, scaling: RopeScaling | undefined): Record<string, GgufField> {
+  if (scaling === undefined) return {};
+  return {
+    [`${prefix}.type`]: { type: 'string', value: scaling.kind },
+    ...(scaling.kind === 'none' ? {} : { [`${prefix}.factor`]: { type: 'float32', value: scaling.factor } }),
+    ...(scaling.kind === 'yarn' ? { [`${prefix}.original_context_length`]: { type: 'uint32', value: scaling.originalContextLength } } : {}),
   };
 }
 
@@ -113,7 +149,7 @@ interface Drawn {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-function drawTensor(shape: readonly number[], type: Storage, center: number, spread: number, random: () => number): Drawn {
+function drawTensor(shape: readonly number[], type: TensorType, center: number, spread: number, random: () => number): Drawn {
   const count = shape.reduce((product, size) => product * size, 1);
   const values = new Float64Array(count);
   if (type === 'F32') {
@@ -124,6 +160,7 @@ function drawTensor(shape: readonly number[], type: Storage, center: number, spr
     const halves = Uint16Array.from(values, () => halfBits(center + spread * (2 * random() - 1)));
     return { values: Float64Array.from(halves, halfValue), bytes: new Uint8Array(halves.buffer) };
   }
+  if (type !== 'Q8_0' && type !== 'Q4_1') return drawReferenceBlocks(count, type, random);
   const blockBytes = type === 'Q8_0' ? 34 : 20;
   const bytes = new Uint8Array((count / 32) * blockBytes);
   const view = new DataView(bytes.buffer);
@@ -150,14 +187,28 @@ function drawTensor(shape: readonly number[], type: Storage, center: number, spr
   return { values, bytes };
 }
 
-/** llama.cpp's order: within each head, rows i of the first and of the second half alternate. */
-function interleaveRows(bytes: Uint8Array<ArrayBuffer>, rowCount: number, headSize: number): Uint8Array<ArrayBuffer> {
+/** Weights are about 1/16, whatever is asked for: the blocks are given. */
+function drawReferenceBlocks(count: number, type: TensorType, random: () => number): Drawn {
+  const values = new Float64Array(count);
+  let bytes = new Uint8Array(0);
+  for (let at = 0; at < count; ) {
+    const block = drawBlock(type, random);
+    if (at === 0) bytes = new Uint8Array((count / block.values.length) * block.bytes.length);
+    bytes.set(block.bytes, (at / block.values.length) * block.bytes.length);
+    values.set(block.values, at);
+    at += block.values.length;
+  }
+  return { values, bytes };
+}
+
+/** llama.cpp's order: within each head, rows i of the first and of the second half of what is turned alternate. */
+export function interleaveRows(bytes: Uint8Array<ArrayBuffer>, rowCount: number, headSize: number, ropeSize: number): Uint8Array<ArrayBuffer> {
   const rowBytes = bytes.length / rowCount;
-  const out = new Uint8Array(bytes.length);
+  const out = bytes.slice();
   for (let head = 0; head < rowCount / headSize; head++) {
     for (let half = 0; half < 2; half++) {
-      for (let i = 0; i < headSize / 2; i++) {
-        const source = head * headSize + half * (headSize / 2) + i;
+      for (let i = 0; i < ropeSize / 2; i++) {
+        const source = head * headSize + half * (ropeSize / 2) + i;
         out.set(bytes.subarray(source * rowBytes, (source + 1) * rowBytes), (head * headSize + 2 * i + half) * rowBytes);
       }
     }
@@ -173,7 +224,7 @@ function halfBits(value: number): number {
   return (value < 0 ? 0x8000 : 0) | ((exponent + 15) << 10) | fraction;
 }
 
-function halfValue(bits: number): number {
+export function halfValue(bits: number): number {
   const exponent = (bits >> 10) & 31;
   return bits === 0 ? 0 : (bits & 0x8000 ? -1 : 1) * (1 + (bits & 1023) / 1024) * 2 ** (exponent - 15);
 }

@@ -1,0 +1,84 @@
+/** Runs in a page, for the tests that load it there: WebGPU with another runtime, with a device that is wrong, with one that goes away; a download; the real model. */
+import {
+  connectRepairer, createCheckModel, DEFAULT_ADAPTER, DEFAULT_MODEL, fetchPinned, openWebEngine, selfTest, type LoadedRepairer, type RepairerClient, type SelfTestReport,
+} from '@contractrl/runtime-webgpu/web';
+import example from '../src/example.json' with { type: 'json' };
+import { RUNTIMES } from '../src/runtimes.ts';
+
+const OPTIONS = { lora: true, runtimes: RUNTIMES, threads: 1 };
+
+/** Runs `work` while devices are asked for through `request`. */
+async function whileRequesting<T>(request: (original: GPUAdapter['requestDevice'], wanted: GPUDeviceDescriptor | undefined) => Promise<GPUDevice>, work: () => Promise<T>): Promise<T> {
+  const { requestDevice } = GPUAdapter.prototype;
+  GPUAdapter.prototype.requestDevice = function (this: GPUAdapter, wanted) {
+    return request(requestDevice.bind(this), wanted);
+  };
+  try {
+    return await work();
+  } finally {
+    GPUAdapter.prototype.requestDevice = requestDevice;
+  }
+}
+
+/** The self-test, on request with a device that has `subgroups`, as ONNX Runtime would have asked for it. */
+export function testGpu(hasJspi: boolean, withSubgroups: boolean): Promise<{ readonly ok: true; readonly value: SelfTestReport } | { readonly ok: false; readonly error: { readonly code: string } }> {
+  return whileRequesting(
+    (original, wanted) => original(withSubgroups ? { ...wanted, requiredFeatures: ['subgroups'] } : wanted),
+    () => selfTest((model) => openWebEngine('webgpu', { ...OPTIONS, model, hasJspi })),
+  );
+}
+
+/** Codes of three steps: one, one during which the device is destroyed (which is lost in the same way), one after it. */
+export async function loseDevice(): Promise<readonly string[]> {
+  let device: GPUDevice | undefined;
+  const opened = await whileRequesting(
+    async (original, wanted) => (device = await original(wanted)),
+    () => openWebEngine('webgpu', { ...OPTIONS, model: createCheckModel(), hasJspi: true }),
+  );
+  if (!opened.ok) return [opened.error.code];
+  const engine = opened.value;
+  const step = async (count: number): Promise<string> => {
+    const result = await engine.extend(engine.emptyCache, Array.from({ length: count }, (_, id) => id));
+    return result.ok ? 'ok' : result.error.code;
+  };
+  const first = await step(3);
+  const running = step(60);
+  await Promise.resolve();
+  device?.destroy();
+  const codes = [first, await running, await step(1)];
+  await engine.dispose();
+  return codes;
+}
+
+/** Fetches the adapter's weights, two parts of them, as a load does; tells what phases it went through. */
+export async function fetchAdapter(): Promise<{ readonly phases: readonly string[]; readonly fromCache: boolean | string }> {
+  const phases: string[] = [];
+  const file = { ...DEFAULT_ADAPTER.weights, url: new URL('/adapter/adapter_model.safetensors', location.href).href };
+  const fetched = await fetchPinned(file, { signal: new AbortController().signal, onBytes: () => undefined, onPhase: (phase) => phases.push(phase) });
+  return { phases, fromCache: fetched.ok ? fetched.value.fromCache : fetched.error.code };
+}
+
+const absolute = (path: string): string => new URL(path, location.href).href;
+let client: RepairerClient | undefined;
+
+/** Loads the real model on WebGPU. Gives back the engine in use, or the code of what failed. */
+export async function loadOnGpu(): Promise<string> {
+  client = connectRepairer(new Worker('/src/repair-worker.ts', { type: 'module' }));
+  const loaded = await client.load({
+    model: { ...DEFAULT_MODEL, url: absolute('/model/model.gguf') },
+    adapter: {
+      config: { ...DEFAULT_ADAPTER.config, url: absolute('/adapter/adapter_config.json') },
+      weights: { ...DEFAULT_ADAPTER.weights, url: absolute('/adapter/adapter_model.safetensors') },
+    },
+    threads: undefined, engine: 'webgpu', runtimes: RUNTIMES,
+  });
+  return loaded.ok ? loaded.value.choice.engine : loaded.error.code;
+}
+
+/** Repairs a call that only the model can: no rule reads "three". */
+export async function repairWithModel(): Promise<{ readonly status: string; readonly argumentsText?: string; readonly choice?: LoadedRepairer['choice'] | undefined }> {
+  const repaired = await client!.repair({ ...example, call: { ...example.call, arguments: { ...example.call.arguments, first: 'three' } } });
+  if (!repaired.ok) return { status: repaired.error.code };
+  const { outcome, loaded } = repaired.value;
+  return { status: outcome.status, ...('argumentsText' in outcome ? { argumentsText: outcome.argumentsText } : {}), choice: loaded?.choice };
+}

@@ -1,0 +1,40 @@
+/** One repair of a ledger in a line: what tables and exports are made of. */
+import type { RecordedRepair } from './ledger-file.ts';
+
+export interface RepairSummary {
+  readonly firstRow: number;
+  readonly caseId: string;
+  readonly tool: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly retries: number;
+  readonly operations: number;
+  readonly attemptsLeft: number;
+  readonly operationsLeft: number;
+  readonly validatorCalls: number;
+  readonly collateralOp: number;
+  readonly collateralPtr: number;
+  readonly promptTokens: number;
+  readonly generatedTokens: number;
+  readonly forcedTokens: number;
+  /** Null where nothing was measured. */
+  readonly prefillMs: number | null;
+  readonly decodeMs: number | null;
+  readonly maskMs: number | null;
+  readonly contractDigest: string | null;
+  readonly argumentsDigest: string | null;
+  readonly traceDigest: string;
+}
+
+export function summarise({ firstRow, repair }: RecordedRepair): RepairSummary {
+  const { opened, proposals, closed, resources } = repair;
+  const { status, reason, attempts, retries, operations, attemptsLeft, operationsLeft, validatorCalls, collateralOp, collateralPtr, argumentsDigest } = closed;
+  const sum = (of: 'prompt' | 'generated' | 'forced'): number => proposals.reduce((total, { tokens }) => total + tokens[of], 0);
+  return {
+    firstRow, caseId: opened.caseId, tool: opened.call.name, status, reason, attempts, retries, operations, attemptsLeft, operationsLeft, validatorCalls, collateralOp, collateralPtr,
+    promptTokens: sum('prompt'), generatedTokens: sum('generated'), forcedTokens: sum('forced'),
+    prefillMs: resources?.prefillMs ?? null, decodeMs: resources?.decodeMs ?? null, maskMs: resources?.maskMs ?? null,
+    contractDigest: opened.contractDigest, argumentsDigest, traceDigest: repair.digest,
+  };
+}

@@ -1,0 +1,2 @@
+export function installedBrowser(): string | undefined;
+export function findBrowser(): Promise<string | undefined>;
