@@ -1,6 +1,6 @@
 /**
- * The arrows between the packages: core ← grammar-mask ← runtime-webgpu ← { cli, demo, benchmarks }. Nothing imports benchmarks, so
- * gold labels cannot reach the online path. Packages see each other by name only, as their users do.
+ * The arrows between the packages: core ← grammar-mask ← runtime-webgpu ← { cli, demo, benchmarks }, and core ← ledger-storage ← { cli, demo,
+ * benchmarks }. Nothing imports benchmarks, so gold labels cannot reach the online path. Packages see each other by name only, as their users do.
  */
 const TESTS = '\\.(test|test-d|bench)\\.ts$|/tests/|vitest\\.config\\.ts$';
 
@@ -13,6 +13,7 @@ module.exports = {
     { name: 'resolvable', comment: 'a package is reached through the entries its package.json declares, and no other', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '\\?(url|worker|raw)$' } },
     forbid('core-imports-nothing', 'packages/core', ['packages/(?!core/)', 'apps/', 'benchmarks/']),
     forbid('grammar-mask-imports-core', 'packages/grammar-mask', ['packages/(?!core/|grammar-mask/)', 'apps/', 'benchmarks/']),
+    forbid('ledger-storage-imports-core', 'packages/ledger-storage', ['packages/(?!core/|ledger-storage/)', 'apps/', 'benchmarks/']),
     forbid('runtime-imports-core-and-mask', 'packages/runtime-webgpu', ['packages/(?!core/|grammar-mask/|runtime-webgpu/)', 'apps/', 'benchmarks/']),
     forbid('cli-imports-down', 'packages/cli', ['apps/', 'benchmarks/']),
     forbid('demo-imports-down', 'apps', ['packages/cli/', 'benchmarks/']),

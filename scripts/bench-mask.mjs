@@ -1,6 +1,7 @@
 /**
  * `npm run bench:mask [-- PART…]`: prepares the checkout, builds, measures the contract mask beside its peers, and writes the report.
- * Parts are speed, counts, maskbench, keywords, answers and sizes (all, where none is named); `report` only renders what was measured.
+ * Parts are speed, own, counts, maskbench, keywords, answers and sizes (all, where none is named); `report` only renders what was measured.
+ * Mutation testing is a run of its own: `npm run mutate`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import { findLlguidance } from './lib/llguidance.mjs';
 import { prepare } from './prepare.mjs';
 
 const MAIN = join(ROOT, 'benchmarks', 'dist', 'mask', 'main.js');
-const ALL_PARTS = ['sizes', 'answers', 'keywords', 'maskbench', 'counts', 'speed'];
+const ALL_PARTS = ['sizes', 'answers', 'keywords', 'maskbench', 'counts', 'own', 'speed'];
 
 const named = process.argv.slice(2);
 const parts = named.length === 0 ? ALL_PARTS : named.filter((name) => name !== 'report');

@@ -36,7 +36,7 @@ const steps = [
   ['build', () => turbo('build')],
   ['type check', () => turbo('typecheck', ['--continue'])],
   ['lint', () => npm(['run', '--silent', 'lint'])],
-  ['scripts', () => run(process.execPath, ['--test', '--test-reporter=dot', join(ROOT, 'scripts', 'lib', 'test-report.test.mjs')])],
+  ['scripts', () => run(process.execPath, ['--test', '--test-reporter=dot', ...['checklist', 'test-report'].map((name) => join(ROOT, 'scripts', 'lib', `${name}.test.mjs`))])],
   ['boundaries', () => npm(['run', '--silent', 'boundaries'])],
   ['package entries', checkPackages],
   ['model fetch', () => contractrl(['model', 'fetch'])],

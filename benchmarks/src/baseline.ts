@@ -1,6 +1,6 @@
 /**
  * `npm run bench:baseline`: the bug reports and the 64 BFCL corruptions through the production loop, without and with the default
- * adapter, beside full regeneration by the same base model and Ajv coercion. Writes a run with its report; an unsafe dispatch fails it.
+ * adapter, beside full regeneration by the same base model, Ajv coercion and the deterministic step. Writes a run with its report; an unsafe dispatch, or gold in a prompt, fails it.
  */
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -10,13 +10,16 @@ import { openRuntime, type Runtime } from '@contractrl/runtime-webgpu/node';
 import { ajvCoercion } from './arms/ajv-coercion.ts';
 import type { Arm } from './arms/arm.ts';
 import { contractRepair, GOAL_RULES, PAPER_RULES } from './arms/contract-repair.ts';
+import { deterministicOnly } from './arms/deterministic-only.ts';
 import { fullRegeneration } from './arms/full-regeneration.ts';
 import { COHORTS } from './datasets/case.ts';
 import { surroundings } from './manifest.ts';
+import { recordPrompts } from './prompt-recorder.ts';
 import { baselineCases, conclude, writeResults } from './results.ts';
 import { runArms } from './run.ts';
+import { leaksIn, sealedGold, type ShownTexts } from './score.ts';
 
-const ARM_NAMES = ['adapter', 'adapter-goal', 'base', 'full-regeneration', 'ajv-coercion'] as const;
+const ARM_NAMES = ['adapter', 'adapter-goal', 'base', 'full-regeneration', 'ajv-coercion', 'deterministic', 'deterministic-adapter'] as const;
 type ArmName = (typeof ARM_NAMES)[number];
 
 interface Options {
@@ -48,8 +51,11 @@ async function main(options: Options): Promise<void> {
     return;
   }
   const cases = limitEach(options.limit ?? Infinity);
-  const arms = openArms(runtime.value).filter((arm) => options.arms.some((name) => name === arm.name));
+  const prompts = recordPrompts(runtime.value.tokenizer);
+  const shown: ShownTexts[] = [];
+  const arms = openArms({ ...runtime.value, tokenizer: prompts.tokenizer }).filter((arm) => options.arms.some((name) => name === arm.name));
   const run = await runArms(cases, arms, cancel.signal, ({ done, total, arm, id, status }) => {
+    shown.push({ arm, id, texts: prompts.take() });
     process.stderr.write(`${String(done).padStart(4)} of ${String(total)}  ${arm}  ${id}  ${status}\n`);
   });
   await runtime.value.engine.dispose();
@@ -68,17 +74,22 @@ async function main(options: Options): Promise<void> {
   console.log(`Written to ${options.out}`);
   const unsafe = results.scores.filter((score) => score.unsafe !== null);
   for (const { arm, id, unsafe: reason } of unsafe) console.error(`Unsafe dispatch: ${arm} on ${id} (${String(reason)})`);
-  if (unsafe.length > 0) process.exitCode = 1;
+  const leaks = leaksIn(run, baselineCases(), shown, sealedGold());
+  for (const { arm, id, field, found } of leaks) console.error(`Leak: ${arm} on ${id} was shown ${field} (${found})`);
+  console.log(`Leakage scan: ${String(leaks.length)} leaks in the prompts of ${String(shown.filter(({ texts }) => texts.length > 0).length)} answers`);
+  if (unsafe.length > 0 || leaks.length > 0) process.exitCode = 1;
 }
 
 function openArms({ engine, tokenizer, vocabulary, adapter }: Runtime): readonly Arm[] {
   const repairer = createRepairer({ engine, tokenizer, vocabulary, clock });
   return [
-    contractRepair({ name: 'adapter', description: 'the production loop, mask and engine with the default adapter; greedy.' }, { repairer, engine, adapter, rules: PAPER_RULES }),
-    contractRepair({ name: 'adapter-goal', description: 'the same with goal-directed closing: no operation without effect, and a patch closes only where it makes the call valid.' }, { repairer, engine, adapter, rules: GOAL_RULES }),
-    contractRepair({ name: 'base', description: 'the same with the bare base model, without an adapter.' }, { repairer, engine, adapter: undefined, rules: PAPER_RULES }),
+    contractRepair({ name: 'adapter', description: 'the production loop, mask and engine with the default adapter, without the deterministic step; greedy.' }, { repairer, engine, adapter, rules: PAPER_RULES, deterministic: false }),
+    contractRepair({ name: 'adapter-goal', description: 'the same with goal-directed closing: no operation without effect, and a patch closes only where it makes the call valid.' }, { repairer, engine, adapter, rules: GOAL_RULES, deterministic: false }),
+    contractRepair({ name: 'base', description: 'the same with the bare base model, without an adapter.' }, { repairer, engine, adapter: undefined, rules: PAPER_RULES, deterministic: false }),
     fullRegeneration({ engine, tokenizer, vocabulary, clock }),
     ajvCoercion(clock),
+    deterministicOnly(clock),
+    contractRepair({ name: 'deterministic-adapter', description: '`deterministic`, and `adapter-goal` for what it leaves.' }, { repairer, engine, adapter, rules: GOAL_RULES, deterministic: true }),
   ];
 }
 

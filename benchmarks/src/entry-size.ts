@@ -20,10 +20,10 @@ export interface EntrySize {
 const RUNTIMES = [/^onnxruntime-/, /^node:/, ...builtinModules];
 const BARE_IMPORTS = [...RUNTIMES, /^[@a-z]/];
 
-/** Bundles every entry that the packages under `packagesFolder` declare, from their `dist`. Seconds. */
-export async function measureEntrySizes(packagesFolder: string): Promise<readonly EntrySize[]> {
+/** Bundles every entry that the packages under `packagesFolder` declare, from their `dist`; of those in `names` alone where given. Seconds. */
+export async function measureEntrySizes(packagesFolder: string, names: readonly string[] = readdirSync(packagesFolder)): Promise<readonly EntrySize[]> {
   const sizes: EntrySize[] = [];
-  for (const folder of readdirSync(packagesFolder).map((name) => join(packagesFolder, name))) {
+  for (const folder of names.map((name) => join(packagesFolder, name))) {
     if (!existsSync(join(folder, 'package.json'))) continue;
     const { name, exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
     for (const [subpath, target] of Object.entries(exports ?? {})) {
@@ -50,7 +50,8 @@ async function bundleSize(path: string, external: readonly (string | RegExp)[]):
       minify: true,
       target: 'es2022',
       lib: { entry: path, formats: ['es'] },
-      rolldownOptions: { external: [...external] },
+      // of a library Vite keeps the white space, which whoever bundles the page does not
+      rolldownOptions: { external: [...external], output: { minify: true } },
     },
   });
   const outputs = (Array.isArray(result) ? result : [result]) as readonly Rolldown.RolldownOutput[];

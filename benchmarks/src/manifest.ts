@@ -1,7 +1,8 @@
 /** What a run was made with: enough to repeat it, and nothing that differs between two runs of the same thing on one machine. */
 import { cpus } from 'node:os';
 import { readFileSync } from 'node:fs';
-import type { JsonObject, LedgerHead } from '@contractrl/core';
+import type { JsonObject } from '@contractrl/core';
+import type { LedgerHead } from '@contractrl/core/ledger';
 import { BFCL_FILE, BFCL_SEED } from './datasets/bfcl-corruptions.ts';
 import { BUGCASES_FILE } from './datasets/bugcases.ts';
 import { dataDigest } from './datasets/jsonl.ts';

@@ -3,7 +3,8 @@
  * frozen before it is scored; its digest covers every line, so a score always names the exact records it was computed from.
  */
 import { createHash } from 'node:crypto';
-import { deepFreeze, digestOf, isFrozenRepair, type FrozenRepair, type RepairRecord } from '@contractrl/core';
+import { deepFreeze, digestOf, isFrozenRepair, type FrozenRepair } from '@contractrl/core';
+import type { RepairRecord } from '@contractrl/core/records';
 import type { Cohort } from './datasets/case.ts';
 
 /** The record that the product itself gives, and where it belongs. */

@@ -32,6 +32,7 @@ beforeAll(async () => {
 });
 
 describe('renderReport', () => {
+  // checklist: C6, I5
   test('counts every verdict of every arm, with n and a Wilson interval', () => {
     expect(report).toContain('| first | 4 | 3 (75 %, 30–95) | 2 | 1 | 0 | 0 | 1 (25 %, 5–70) | 0 | 3 | 0 (0 %, 0–79) |');
     expect(report).toContain('| second | 4 | 1 (25 %, 5–70) | 1 | 0 | 1 | 1 | 1 (25 %, 5–70) | 0 | 2 | 2 (67 %, 21–94) |');
@@ -42,6 +43,7 @@ describe('renderReport', () => {
     expect(report).toContain('| second | 0 | 2 | 1 | 0 | 1 | shot/still-invalid 1, x/declined 1 |');
   });
 
+  // checklist: D7, D8, D9, D10, D16
   test('gives means of cost and n/a for a metric that an arm does not have', () => {
     expect(report).toContain('| first | 0.75 | 7.50 | 5.25 | 0.75 | 5.00 | 5.00 | n/a | 0.00 | 0.00 |');
   });
@@ -51,10 +53,12 @@ describe('renderReport', () => {
     expect(report).toContain('- first: c\n- second: d\n');
   });
 
+  // checklist: E5
   test('names seed, machine and the digest of the records', () => {
     expect(report).toContain(`Seed 13. Records SHA-256 \`${run.digest}\`. Machine: a processor, 2 threads, linux x64, Node 20.19.0.`);
   });
 
+  // checklist: A5
   test('says what it is not', () => {
     expect(report).toContain('## What this is not');
   });

@@ -32,6 +32,7 @@ async function edit(name: string, change: (text: string) => string): Promise<voi
 }
 
 describe('verifyResults', () => {
+  // checklist: I2
   test('regenerates every figure of what was written, byte for byte', async () => {
     const verified = await verifyResults(folder);
     expect(verified).toMatchObject({ ok: true });

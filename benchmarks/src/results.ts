@@ -5,7 +5,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { appendRepair, err, formatRow, GENESIS, ok, readLedgerText, repairsIn, verifyRows, type FrozenRepair, type LedgerHead, type LedgerIssue, type Result } from '@contractrl/core';
+import { err, ok, type FrozenRepair, type Result } from '@contractrl/core';
+import { appendRepair, formatRow, GENESIS, readLedgerText, repairsIn, verifyRows, type LedgerHead, type LedgerIssue } from '@contractrl/core/ledger';
 import type { PublicCase } from './datasets/case.ts';
 import { bfclCases } from './datasets/bfcl-corruptions.ts';
 import { bugCases } from './datasets/bugcases.ts';

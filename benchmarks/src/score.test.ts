@@ -16,6 +16,7 @@ async function scoreOne(argumentsText: string, shot: string | { readonly decline
   return score!;
 }
 
+// checklist: D2
 describe('verdicts', () => {
   test.each([
     { what: 'the acceptable call', shot: '{"n":5}', gold: FIVE, verdict: 'right-call' },
@@ -34,6 +35,7 @@ describe('verdicts', () => {
     expect(await scoreOne('{"n":"5","note":"a"}', '{"n":5,"note":"b"}', FIVE)).toMatchObject({ verdict: 'failed' });
   });
 
+  // checklist: C4
   test('a dispatch that the second validation refuses is unsafe, whatever gold says', async () => {
     const valid = counterCase('c', '{"n":"5"}');
     const run = await runArms([valid], [scriptedArm('scripted', { c: '{"n":5}' })], { aborted: false }, () => undefined);
@@ -46,6 +48,7 @@ describe('verdicts', () => {
 });
 
 describe('collateral', () => {
+  // checklist: D5
   test('counts changed leaves outside the reported pointers and against the target, and no operations where there is no patch', async () => {
     const twoFields = counterCase('c', '{"n":"5","extra":1}');
     const run = await runArms([twoFields], [scriptedArm('scripted', { c: '{"n":5}' })], { aborted: false }, () => undefined);
@@ -65,6 +68,7 @@ test('a record of a case that nobody knows is refused', async () => {
   expect(() => scoreRun(run!, [], new Map([['c', new Gold(FIVE)]]))).toThrow(RangeError);
 });
 
+// checklist: F1
 test('only sealed repairs can be scored', async () => {
   const cases = [counterCase('c', '{"n":"5"}')];
   const run = await runArms(cases, [scriptedArm('scripted', { c: '{"n":5}' })], { aborted: false }, () => undefined);

@@ -2,11 +2,12 @@
  * Scoring: the only module that opens gold. It takes a frozen run, so no score can steer what it scores (CHECKLIST F1, G2).
  * Every case gets one verdict, and the verdicts of an arm add up to its number of cases.
  */
-import { changedLeaves, countCollateral, Gold, scoreFrozen, type RepairRequest } from '@contractrl/core';
+import { changedLeaves, countCollateral, Gold, scoreFrozen, type JsonValue, type RepairRequest } from '@contractrl/core';
 import { bfclGold } from './datasets/bfcl-corruptions.ts';
 import { bugCaseGold } from './datasets/bugcases.ts';
 import type { CaseGold, Cohort, PublicCase } from './datasets/case.ts';
 import type { CaseRecord, FrozenRun } from './record.ts';
+import { findLeaks, type GoldField, type Leak } from './scoring/leaks.ts';
 import { parseLeniently, refusal } from './scoring/revalidate.ts';
 import { isRight, mayAbstain } from './scoring/rightness.ts';
 
@@ -47,6 +48,41 @@ export function scoreRun(run: FrozenRun, cases: readonly PublicCase[], gold: Rea
     if (request === undefined || label === undefined) throw new RangeError(`run: unknown case ${record.id}`);
     return scoreFrozen(frozen, label, (_, opened) => scoreCase(record, request, opened));
   });
+}
+
+/** What a policy was shown of one case. */
+export interface ShownTexts {
+  readonly arm: string;
+  readonly id: string;
+  readonly texts: readonly string[];
+}
+
+export interface CaseLeak extends Leak {
+  readonly arm: string;
+  readonly id: string;
+}
+
+/**
+ * Gold in what the policies of a frozen run were shown, case by case. A text that several cases share is the prompt's own wording; the public
+ * record, the report on it and the policy's own proposals explain the rest.
+ */
+export function leaksIn(run: FrozenRun, cases: readonly PublicCase[], shown: readonly ShownTexts[], gold: ReadonlyMap<string, Gold<CaseGold>>): readonly CaseLeak[] {
+  const requests = new Map(cases.map(({ request }) => [request.id, request]));
+  const shownTo = new Map<string, Set<string>>();
+  for (const { id, texts } of shown) for (const text of texts) shownTo.set(text, (shownTo.get(text) ?? new Set()).add(id));
+  return run.cases.flatMap(({ record: { arm, id }, frozen }) => {
+    const label = gold.get(id);
+    const request = requests.get(id);
+    if (label === undefined || request === undefined) throw new RangeError(`run: unknown case ${id}`);
+    const texts = shown.filter((one) => one.arm === arm && one.id === id).flatMap((one) => one.texts).filter((text) => shownTo.get(text)?.size === 1);
+    const known = [JSON.stringify(request), JSON.stringify(frozen.opened.report), ...frozen.proposals.map(({ proposal, ...rest }) => `${proposal.text ?? ''}${JSON.stringify(rest)}`)];
+    return scoreFrozen(frozen, label, (_, opened) => findLeaks(texts, Object.entries(opened).flatMap(goldField), known)).map((leak) => ({ arm, id, ...leak }));
+  });
+}
+
+/** `kind` and `corrupted` say what was done to the call, which the report says too; they have no content of their own. */
+function goldField([name, value]: [string, unknown]): readonly GoldField[] {
+  return ['acceptable', 'answers', 'original'].includes(name) ? [{ name, value: value as JsonValue }] : [];
 }
 
 function scoreCase(record: CaseRecord, request: RepairRequest, gold: CaseGold): CaseScore {

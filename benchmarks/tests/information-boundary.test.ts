@@ -1,7 +1,8 @@
 /** Gold stays off the online path: who may import what opens it is checked on the sources themselves. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { Gold, repairCall, toRepairRecord, type Proposer } from '@contractrl/core';
+import { Gold, repairCall, type Proposer } from '@contractrl/core';
+import { toRepairRecord } from '@contractrl/core/records';
 import { buildPrompt, encodePrompt, type Tokenizer } from '@contractrl/runtime-webgpu';
 import { expect, test } from 'vitest';
 import type { Arm } from '../src/arms/arm.ts';

@@ -1,5 +1,6 @@
 /** One method of answering a failed call. An arm sees the public request and nothing else, and answers with what it would dispatch. */
-import type { AbortSignalLike, FrozenRepair, JsonObject, RepairRecord, RepairRequest } from '@contractrl/core';
+import type { AbortSignalLike, FrozenRepair, JsonObject, RepairRequest } from '@contractrl/core';
+import type { RepairRecord } from '@contractrl/core/records';
 
 export interface ArmAnswer {
   readonly record: RepairRecord;

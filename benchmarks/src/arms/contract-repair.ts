@@ -10,6 +10,8 @@ export interface ContractRepairParts {
   readonly adapter: LoraAdapter | undefined;
   /** Undefined for the product's own. */
   readonly rules?: MaskRules;
+  /** Whether the deterministic step comes before the model; without it, the model alone is measured. */
+  readonly deterministic: boolean;
 }
 
 /** The mask of the papers: a patch may close whatever it leaves, and may change nothing. */
@@ -19,7 +21,7 @@ export const PAPER_RULES: MaskRules = { excludeNoOps: false, goal: false };
 export const GOAL_RULES: MaskRules = { excludeNoOps: true, goal: true };
 
 /** Throws a TypeError where the adapter does not fit the engine. */
-export function contractRepair({ name, description }: Pick<Arm, 'name' | 'description'>, { repairer, engine, adapter, rules }: ContractRepairParts): Arm {
+export function contractRepair({ name, description }: Pick<Arm, 'name' | 'description'>, { repairer, engine, adapter, rules, deterministic }: ContractRepairParts): Arm {
   const use = (): void => {
     const used = engine.useAdapter(adapter);
     if (!used.ok) throw new TypeError(`adapter: ${used.error.code}`);
@@ -28,10 +30,10 @@ export function contractRepair({ name, description }: Pick<Arm, 'name' | 'descri
   return {
     name,
     description,
-    identity: repairer.identity(rules),
+    identity: { ...repairer.identity(rules), deterministic },
     async answer(request, signal) {
       use();
-      const { outcome, record } = await repairer.repairToRecord(request, { ...rules, ...(signal instanceof AbortSignal ? { signal } : {}) });
+      const { outcome, record } = await repairer.repairToRecord(request, { ...rules, deterministic, ...(signal instanceof AbortSignal ? { signal } : {}) });
       return { frozen: outcome.frozen, record };
     },
   };

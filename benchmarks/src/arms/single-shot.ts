@@ -4,10 +4,11 @@
  * dispatched. Every step goes into a trace that is frozen like a repair's.
  */
 import {
-  ACCEPTED, digestOf, digestOfText, freeze, jsonEqual, judgeArguments, loadContract, parseJson, recordText, resolvePointer,
-  type AbortSignalLike, type AttemptEntry, type ClosedEntry, type Contract, type JsonObject, type JsonPointer, type JsonValue, type LedgerEntry,
-  type OpenedEntry, type RepairRecord, type RepairRequest, type Violation,
+  ACCEPTED, digestOf, digestOfText, freeze, jsonEqual, judgeArguments, loadContract, parseJson, recordText, resolvePointer, type AbortSignalLike,
+  type AttemptEntry, type ClosedEntry, type Contract, type JsonObject, type JsonPointer, type JsonValue, type LedgerEntry, type OpenedEntry,
+  type RepairRequest, type Violation,
 } from '@contractrl/core';
+import type { RepairRecord } from '@contractrl/core/records';
 import type { Arm, ArmAnswer, Clock } from './arm.ts';
 
 export interface ShotCost {

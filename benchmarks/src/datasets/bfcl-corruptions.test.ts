@@ -16,6 +16,7 @@ describe('the 64 corruptions of seed 13', () => {
     expect(new Set(cases.map(({ request }) => request.id)).size).toBe(64);
   });
 
+  // checklist: A3
   test('are the same on every machine', () => {
     const text = JSON.stringify(cases.map(({ request }) => [request.id, request.call.argumentsText]));
     expect(createHash('sha256').update(text).digest('hex')).toBe('ee7cec11a5cc0a284633c0cc4cbf1b47d52d842003c9cde49cf7979af8bbfa48');
@@ -65,6 +66,7 @@ test('another seed gives other cases', () => {
   expect(bfclCases(14).filter(({ request }) => !ids.has(request.id)).length).toBeGreaterThan(32);
 });
 
+// checklist: A3, F5
 test('the public half carries no answers', () => {
   const text = JSON.stringify(cases);
   expect(text.includes('"answers"')).toBe(false);

@@ -9,6 +9,7 @@ test('all 61 cases are there, once each, with gold and listed errors of their ow
   expect([...listedErrors().keys()]).toEqual(ids);
 });
 
+// checklist: F5
 test('the public half names no gold field', () => {
   const text = JSON.stringify(bugCases());
   expect(['acceptable', 'abstain_ok', 'abstain_reason', 'expected_patch_verdict', 'proposed_patch', 'verifier_errors'].filter((name) => text.includes(name))).toEqual([]);

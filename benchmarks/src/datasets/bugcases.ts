@@ -10,6 +10,7 @@ export const BUGCASES_FILE = 'bugcases.jsonl.gz';
 
 interface BugCaseRow {
   readonly id: string;
+  readonly family: string;
   readonly stage: 'schema' | 'parse' | 'patch' | 'cross_field' | 'control' | 'policy';
   readonly tool: { readonly name: string; readonly description: string; readonly schema: JsonObject };
   readonly public_context?: JsonObject;
@@ -44,6 +45,11 @@ export function bugCases(): readonly PublicCase[] {
 /** The offline half, by case id. */
 export function bugCaseGold(): ReadonlyMap<string, CaseGold> {
   return new Map(rows().map((row) => [row.id, toGold(row)]));
+}
+
+/** What went wrong, in a word, by case id. */
+export function bugCaseFamilies(): ReadonlyMap<string, string> {
+  return new Map(rows().map(({ id, family }) => [id, family]));
 }
 
 /** What the verifier is expected to say of each call as it arrived, by case id. */

@@ -62,17 +62,41 @@ export function patchSchema({ pathCount, operationCount, maxLength }: ContractCa
 
 const WORDS = ['San Francisco', 'café', 'near the', 'Old Town', 'order 66', 'Zürich', 'two', 'and', 'North', 'line\nbreak', '“quoted”', '東京', '😀'];
 
+function wordsOf(salt: number): string {
+  return indices(3 + salt % 4).map((step) => WORDS[(salt * 5 + step * 3) % WORDS.length]!).join(' ');
+}
+
 /** `count` different outputs that every engine should allow: text, integer, literal, removal and move, values and members by index. */
 export function outputsFor({ pathCount }: ContractCase, count: number, slash: string): readonly string[] {
   return indices(count).map((salt) => {
     const group = 4 * (salt % (pathCount / 4));
     const at = (offset: number): string => slash + memberName(group + offset);
-    const words = indices(3 + salt % 4).map((step) => WORDS[(salt * 5 + step * 3) % WORDS.length]!).join(' ');
     const operations: readonly JsonObject[] = [
-      { op: 'replace', path: at(0), value: [...words].slice(0, 60).join('') },
+      { op: 'replace', path: at(0), value: [...wordsOf(salt)].slice(0, 60).join('') },
       salt % 2 === 0 ? { op: 'replace', path: at(1), value: 1 + (salt * 37) % 500 } : { op: 'replace', path: at(2), value: CHOICES[salt % CHOICES.length]! },
       salt % 3 === 0 ? { op: 'remove', path: at(3) } : { op: salt % 3 === 1 ? 'move' : 'copy', from: at(0), path: at(3) },
     ];
     return JSON.stringify(operations);
   });
+}
+
+/** A document with three wrong members, and the patch that makes it right: text, integer and literal, all of which stand in the request. */
+export interface Repair {
+  readonly state: RepairState;
+  readonly output: string;
+  readonly request: string;
+}
+
+export function repairFor({ pathCount, operationCount }: ContractCase, salt: number): Repair {
+  const group = 4 * (salt % (pathCount / 4));
+  const text = [...wordsOf(salt)].slice(0, 60).join('');
+  const values: readonly JsonValue[] = [text, 1 + (salt * 37) % 500, CHOICES[salt % CHOICES.length]!];
+  const valid: readonly JsonValue[] = ['as it was', 1, CHOICES[0]!, true];
+  const isWrong = (index: number): boolean => index >= group && index < group + values.length;
+  const candidate = Object.fromEntries(indices(pathCount).map((index) => [memberName(index), isWrong(index) ? [salt, index] : valid[index % valid.length]!]));
+  const operations = values.map((value, offset) => ({ op: 'replace', path: `/${memberName(group + offset)}`, value }));
+  return {
+    state: { candidate, code: 'wrong_type', pointer: '' as JsonPointer, history: [], attemptsLeft: 2, operationsLeft: operationCount },
+    output: JSON.stringify(operations), request: `Please write ${text} and then ${values.slice(1).map(String).join(', ')}.`,
+  };
 }

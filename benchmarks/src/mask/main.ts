@@ -11,6 +11,8 @@ import { measureEntrySizes } from '../entry-size.ts';
 import { countRefusedKeywords } from './keyword-frequency.ts';
 import { baselineOf, BASELINE_FILE } from './maskbench-baseline.ts';
 import { dataFolder, runMaskBench } from './maskbench.ts';
+import { joinMutationRuns } from './mutation.ts';
+import { measureOwnSpeed, readDecodeCosts } from './own-speed.ts';
 import { contractrl } from './peers/contractrl.ts';
 import { loadStructuredOutput, structuredOutput, structuredOutputPackageFile } from './peers/structured-output.ts';
 import { xgrammar, xgrammarPackageFile } from './peers/xgrammar.ts';
@@ -31,7 +33,8 @@ program.command('vocabularies').argument('<folder>', 'where the long counts read
 program.command('measure')
   .addArgument(new Argument('<parts...>', 'what to measure').choices(PART_NAMES))
   .option('--counts <folder>', 'where the long counts wrote theirs')
-  .addOption(new Option('--vocabularies <names...>', 'which ones the part speed measures anew').choices(VOCABULARY_NAMES).default([...VOCABULARY_NAMES]))
+  .option('--mutants <file>', 'what `npm run mutate` wrote')
+  .addOption(new Option('--vocabularies <names...>', 'which ones the parts speed and own measure anew').choices(VOCABULARY_NAMES).default([...VOCABULARY_NAMES]))
   .option('--out <folder>', 'where raw results are written', RESULTS)
   .action(measure);
 program.command('report').option('--out <folder>', 'where the raw results are', RESULTS).action(report);
@@ -50,18 +53,19 @@ function writeVocabularies(folder: string): void {
 interface MeasureOptions {
   readonly out: string;
   readonly counts?: string;
+  readonly mutants?: string;
   readonly vocabularies: readonly VocabularyName[];
 }
 
 async function measure(parts: readonly PartName[], options: MeasureOptions): Promise<void> {
   for (const part of parts) {
     log(`measuring ${part}`);
-    if (part === 'speed') {
-      await measureSpeeds(options);
+    if (part === 'speed' || part === 'own') {
+      await (part === 'speed' ? measureSpeeds(options) : measureOwnSpeeds(options));
       continue;
     }
     const surroundings = surroundingsNow();
-    const result = await measurePart(part, options.counts);
+    const result = await measurePart(part, options);
     if (result === undefined) log(`${part}: left as it is`);
     else await writePart<PartName>(options.out, part, { surroundings, result });
   }
@@ -78,8 +82,16 @@ async function measureSpeeds({ out, vocabularies }: MeasureOptions): Promise<voi
   }
 }
 
+async function measureOwnSpeeds({ out, vocabularies }: MeasureOptions): Promise<void> {
+  const surroundings = surroundingsNow();
+  const kept = readPart(out, 'own')?.result.cells.filter(({ vocabulary }) => !vocabularies.includes(vocabulary)) ?? [];
+  const measured = [];
+  for (const name of vocabularies) measured.push(await measureOwnSpeed(loadTokens(name), log));
+  await writePart(out, 'own', { surroundings, result: { cells: [...kept, ...measured], decode: readDecodeCosts() } });
+}
+
 /** Undefined where what it needs is not at hand. */
-async function measurePart(part: Exclude<PartName, 'speed'>, counts: string | undefined): Promise<Parts[PartName] | undefined> {
+async function measurePart(part: Exclude<PartName, 'speed' | 'own'>, { out, counts, mutants }: MeasureOptions): Promise<Parts[PartName] | undefined> {
   const data = dataFolder();
   switch (part) {
     case 'counts': return counts === undefined ? undefined : readCounts(counts);
@@ -87,6 +99,7 @@ async function measurePart(part: Exclude<PartName, 'speed'>, counts: string | un
     case 'keywords': return data === undefined ? missingData() : countRefusedKeywords(data);
     case 'answers': return askWrongAnswers();
     case 'sizes': return measureSizes();
+    case 'mutation': return mutants === undefined ? undefined : joinMutationRuns(readPart(out, 'mutation')?.result, JSON.parse(readFileSync(mutants, 'utf8')) as Parameters<typeof joinMutationRuns>[1]);
   }
 }
 

@@ -1,13 +1,14 @@
 /** The Markdown report of the mask benchmark: a pure function of the raw results. No figure is typed by hand but the bars. */
 import { quantilesOf, cellsOf, enginesOf, leastRatio, pooled, vocabulariesOf, type Quantiles } from './speed-summary.ts';
+import { code, fixed, machine, mark, megabytes, optional, share, table, thousandth, type Cells } from './markdown.ts';
 import { OUTSIDE_REASONS, type SuiteCounts } from './maskbench.ts';
-import type { Measured, RawResults, Surroundings } from './results.ts';
+import { mutationSection } from './report-mutation.ts';
+import { ownSection } from './report-own.ts';
+import type { Measured, RawResults } from './results.ts';
 import type { SpeedCell, SpeedRun } from './speed.ts';
 import { LLGUIDANCE } from './peers/llguidance.ts';
 import type { VocabularyName } from './vocabularies.ts';
 import { isRight } from './wrong-answers.ts';
-
-type Cells = readonly string[];
 
 export function renderMaskReport(raw: RawResults): string {
   return `${[
@@ -17,8 +18,10 @@ export function renderMaskReport(raw: RawResults): string {
     '',
     ...ratioSection(raw),
     ...barSection(raw),
+    ...ownSection(raw),
     ...speedSection(raw.speed),
     ...countSection(raw),
+    ...mutationSection(raw),
     ...maskBenchSection(raw),
     ...keywordSection(raw),
     ...answerSection(raw),
@@ -196,9 +199,9 @@ function maskBenchSection({ maskbench: { result, surroundings } }: RawResults): 
   return [
     '## MaskBench',
     '',
-    'Each schema through the value mask; each instance in its canonical spelling, members in the order of the schema, byte by byte. Valid instances that the canonical language',
-    'has no text for are columns of their own: a member the schema does not declare, a number with an exponent or more digits, an object below the nesting bound.',
-    '*Disputed*: marked invalid and spelled, while Ajv finds the instance valid. llguidance’s columns are its recorded outcomes on the same files.',
+    'Each schema through the value mask, unknown keywords and formats read as annotations (`unknownKeywords: annotate`) and names that the schema leaves open spelled (`openNames`); each instance in its canonical spelling, members in the order of the schema, byte by byte. Valid instances that the canonical language',
+    'has no text for are columns of their own: a member whose name the mask leaves out, a number with an exponent or more digits, an object below the nesting bound.',
+    '*Disputed*: marked invalid and spelled, while Ajv finds the instance valid; or marked valid and refused, while Ajv, to which formats bind, finds it invalid. llguidance’s columns are its recorded outcomes on the same files.',
     '',
     `${machine(surroundings)}`,
     '',
@@ -306,44 +309,6 @@ const LIMITS: Cells = [
   `- ${LLGUIDANCE} runs in a process of its own, from Python, with the overhead of one call a step.`,
 ];
 
-function machine({ cpu, threadCount, platform, node, load }: Surroundings): string {
-  return `Machine: ${cpu}, ${String(threadCount)} threads, ${platform}, Node ${node}, load average ${load.map((value) => value.toFixed(2)).join(', ')} at the start.`;
-}
-
-function mark(isMet: boolean): string {
-  return isMet ? '✓' : '✗';
-}
-
-function share(count: number, n: number): string {
-  return `${String(count)} (${(100 * count / n).toFixed(1)} %)`;
-}
-
 function frequencies(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts).map(([name, count]) => `\`${name}\` ${String(count)}`).join(', ');
-}
-
-function thousandth(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : value / 1000;
-}
-
-/** A negative difference means that garbage of an earlier vocabulary went in between: no measurement. */
-function megabytes(bytes: number | undefined): number | undefined {
-  return bytes === undefined || bytes < 0 ? undefined : bytes / 1e6;
-}
-
-function optional(value: number | undefined): string {
-  return value === undefined ? 'n/a' : fixed(value);
-}
-
-function fixed(value: number): string {
-  return value.toFixed(value >= 100 ? 0 : 2);
-}
-
-/** In a table a bar ends the cell, also inside code; control characters are shown by their number. */
-function code(text: string): string {
-  return `\`${text.replaceAll('|', '\\|').replace(/[\0-\x1f]/g, (character) => `⟨${character.charCodeAt(0).toString(16).padStart(2, '0')}⟩`)}\``;
-}
-
-function table(head: Cells, rows: readonly Cells[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -10,6 +10,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { err, ok, type Result } from '@contractrl/core';
 import type { KeywordFrequency } from './keyword-frequency.ts';
 import type { MaskBenchRun } from './maskbench.ts';
+import type { MutationRun } from './mutation.ts';
+import type { OwnSpeedRun } from './own-speed.ts';
 import { renderPlots } from './plots.ts';
 import { renderMaskReport } from './report.ts';
 import type { SpeedRun } from './speed.ts';
@@ -46,15 +48,17 @@ export interface Sizes {
 
 export interface Parts {
   readonly speed: SpeedRun;
+  readonly own: OwnSpeedRun;
   readonly counts: Readonly<Record<string, CountTally>>;
   readonly maskbench: MaskBenchRun;
   readonly keywords: KeywordFrequency;
   readonly answers: readonly WrongAnswer[];
   readonly sizes: Sizes;
+  readonly mutation: MutationRun;
 }
 
 export type PartName = keyof Parts;
-export const PART_NAMES: readonly PartName[] = ['speed', 'counts', 'maskbench', 'keywords', 'answers', 'sizes'];
+export const PART_NAMES: readonly PartName[] = ['speed', 'own', 'counts', 'maskbench', 'keywords', 'answers', 'sizes', 'mutation'];
 
 export interface Measured<T> {
   readonly surroundings: Surroundings;

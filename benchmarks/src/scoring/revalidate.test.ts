@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ContractDocument, CrossFieldCheck, RepairRequest } from '@contractrl/core';
+import type { ContractDocument, CrossFieldCheck, JsonObject, RepairRequest } from '@contractrl/core';
 import { refusal } from './revalidate.ts';
 
 const contract: ContractDocument = {
-  tool: { name: 't', description: '', parameters: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' }, id: { type: 'string' } }, required: ['a'], additionalProperties: false } },
+  tool: { name: 't', description: '', parameters: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' }, id: { type: 'string' }, l: { type: 'array' } }, required: ['a'], additionalProperties: false } },
   allowedOperations: ['replace'], operationBudget: 2, attemptBudget: 2, immutablePaths: ['/id'], crossField: [{ kind: 'lte', a: '/a', b: '/b' }], gates: [],
 };
 const request: RepairRequest = {
@@ -34,7 +34,7 @@ describe('refusal', () => {
     expect(refusal({ ...gated, context: {} }, { a: 1, id: 'k' })).toBe('gate');
   });
 
-  test.each<{ check: CrossFieldCheck; good: Record<string, number>; bad: Record<string, number> }>([
+  test.each<{ check: CrossFieldCheck; good: JsonObject; bad: JsonObject }>([
     { check: { kind: 'lt', a: '/a', b: '/b' }, good: { a: 1, b: 2 }, bad: { a: 2, b: 2 } },
     { check: { kind: 'gt', a: '/a', b: '/b' }, good: { a: 3, b: 2 }, bad: { a: 2, b: 2 } },
     { check: { kind: 'gte', a: '/a', b: '/b' }, good: { a: 2, b: 2 }, bad: { a: 1, b: 2 } },
@@ -45,6 +45,10 @@ describe('refusal', () => {
     { check: { kind: 'exactly_one_of', pointers: ['/a', '/b'] }, good: { a: 1 }, bad: { a: 1, b: 2 } },
     { check: { kind: 'at_least_one_of', pointers: ['/b', '/id'] }, good: { a: 1, b: 2 }, bad: { a: 1 } },
     { check: { kind: 'sum', pointers: ['/a', '/b'], total: '/a' }, good: { a: 1, b: 0 }, bad: { a: 1, b: 2 } },
+    { check: { kind: 'list_length', pointer: '/l', compare: 'lte', to: '/a' }, good: { a: 1, l: [5] }, bad: { a: 1, l: [5, 6] } },
+    { check: { kind: 'member_of', pointer: '/a', in: '/l' }, good: { a: 1, l: [1] }, bad: { a: 1, l: ['1'] } },
+    { check: { kind: 'unique_by', pointer: '/l', by: '/k' }, good: { a: 1, l: [{ k: 1 }, { k: 2 }] }, bad: { a: 1, l: [{ k: 1 }, { k: 1 }] } },
+    { check: { kind: 'requires', pointer: '/a', required: ['/b'], when: { pointer: '/a', equals: 2 } }, good: { a: 1 }, bad: { a: 2 } },
   ])('holds and breaks $check.kind', ({ check, good, bad }) => {
     const checked = { ...request, contract: { ...contract, immutablePaths: [], crossField: [check] } };
     expect(refusal(checked, good)).toBeUndefined();

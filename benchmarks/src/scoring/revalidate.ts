@@ -33,6 +33,8 @@ function compile(contract: ContractDocument): ValidateFunction {
 
 function holds(check: CrossFieldCheck, document: JsonObject): boolean {
   const present = (pointer: string): boolean => valueAt(document, pointer) !== undefined;
+  const { when } = check;
+  if (when !== undefined && !isDeepStrictEqual(valueAt(document, when.pointer), when.equals)) return true;
   switch (check.kind) {
     case 'requires': return !present(check.pointer) || check.required.every(present);
     case 'excludes': return !present(check.pointer) || !check.excluded.some(present);
@@ -43,6 +45,24 @@ function holds(check: CrossFieldCheck, document: JsonObject): boolean {
       const total = valueAt(document, check.total);
       return typeof total !== 'number' || parts.length !== check.pointers.length || parts.reduce((sum, part) => sum + part, 0) === total;
     }
+    case 'list_length': {
+      const [list, count] = [valueAt(document, check.pointer), valueAt(document, check.to)];
+      return list === undefined || count === undefined || (Array.isArray(list) && typeof count === 'number' && compares(check.compare, list.length, count));
+    }
+    case 'member_of': {
+      const [value, container] = [valueAt(document, check.pointer), valueAt(document, check.in)];
+      const known: readonly unknown[] = Array.isArray(container) ? container : typeof container === 'object' && container !== null ? Object.keys(container) : [];
+      const members: readonly unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value];
+      return members.every((member) => known.some((one) => isDeepStrictEqual(one, member)));
+    }
+    case 'unique_by': {
+      const list = valueAt(document, check.pointer);
+      if (!Array.isArray(list)) return list === undefined;
+      const keys = (list as readonly JsonValue[]).map((item) => valueAt(item, check.by)).filter((key) => key !== undefined);
+      return keys.every((key, index) => !keys.slice(0, index).some((earlier) => isDeepStrictEqual(earlier, key)));
+    }
+    // what only the host's function can say has no second opinion here, and without one nothing is allowed
+    case 'function': return false;
     default: return compares(check.kind, valueAt(document, check.a), valueAt(document, check.b));
   }
 }
@@ -57,6 +77,8 @@ function compares(kind: 'lt' | 'lte' | 'gt' | 'gte' | 'eq' | 'ne', a: JsonValue 
 }
 
 function allows(gate: GateDocument, document: JsonObject, context: JsonObject): boolean {
+  // no case has a gate of another kind, so there is no second opinion on one, and without one nothing is allowed
+  if (gate.kind !== 'reference_exists') return false;
   const named = valueAt(document, gate.pointer);
   const known = context[gate.in];
   if (named === undefined) return true;

@@ -11,6 +11,7 @@ const answers: CaseGold = {
   corrupted: 'city',
 };
 
+// checklist: D2, I6
 describe('BFCL answers', () => {
   const right = { city: 'Paris', days: 3, filter: { stars: 4 }, tags: ['a', 'b'] };
   test.each([

@@ -1,7 +1,7 @@
 /** Ledgers on disk as the commands use them: read and verified whole before anything is shown, and problems as sentences. */
 import { readFile } from 'node:fs/promises';
-import { freeze, ok, type FrozenRepair, type LedgerHead, type LedgerRow, type Result } from '@contractrl/core';
-import { formatStorageFailure, readHead, type SignedHead, type StorageFailure } from '@contractrl/core/ledger';
+import { freeze, ok, type FrozenRepair, type Result } from '@contractrl/core';
+import { formatStorageFailure, readHead, type LedgerHead, type LedgerRow, type SignedHead, type StorageFailure } from '@contractrl/core/ledger';
 import { scanLedgerFile, type LedgerFileIssue, type Recovery } from '@contractrl/ledger-storage/file';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import type { Io } from './io.ts';

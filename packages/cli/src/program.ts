@@ -1,6 +1,8 @@
 /** The command line: names, options and their checks. What the commands do is in `commands/`, one file each. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXPORT_FORMATS, type ExportFormat } from '@contractrl/grammar-mask/export';
+import { SERVER_DIALECTS, type ServerDialect } from '@contractrl/runtime-webgpu/server';
+import { contractCommand } from './commands/contract.ts';
 import { grammarCommand } from './commands/grammar.ts';
 import { EXPORT_LEDGER_FORMATS, ledgerExportCommand, type LedgerExportFormat } from './commands/ledger-export.ts';
 import { ledgerReplayCommand } from './commands/ledger-replay.ts';
@@ -25,6 +27,9 @@ interface RepairFlags {
   readonly maxTokens?: number;
   readonly threads?: number;
   readonly provenance: Provenance;
+  readonly server?: string;
+  readonly serverKind: ServerDialect;
+  readonly serverModel?: string;
   readonly ledger?: string;
   readonly ledgerKey?: string;
   readonly errors?: ErrorsFormat;
@@ -98,6 +103,10 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .option('--max-tokens <n>', 'most tokens one attempt may generate', integerFrom(1))
     .option('--threads <n>', 'threads of the model', integerFrom(1))
     .addOption(new Option('--provenance <how>', 'write values of the request, the call and the schema: preferably, or only').choices(PROVENANCE).default('off'))
+    .addOption(new Option('--server <url>', 'ask this server of the OpenAI protocol (…/v1) instead of a model in this process; CONTRACTRL_SERVER_KEY is its key')
+      .argParser(parseServerUrl).conflicts(['model', 'adapter', 'threads', 'provenance', 'offline']))
+    .addOption(new Option('--server-kind <kind>', 'how it takes a grammar').choices(SERVER_DIALECTS).default('llama.cpp'))
+    .option('--server-model <name>', 'the model, as the server names it')
     .option('--ledger <file>', 'append what happened to this hash-chained ledger')
     .option('--ledger-key <file>', 'hide arguments, values and contract in the ledger: digests keyed with this file')
     .addOption(new Option('--errors <form>', 'print the verifier report on standard error').choices(ERRORS_FORMATS))
@@ -116,6 +125,7 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
       maxTokens: flags.maxTokens,
       threads: flags.threads,
       provenance: flags.provenance,
+      server: flags.server === undefined ? undefined : { baseUrl: flags.server, dialect: flags.serverKind, model: flags.serverModel, apiKey: io.env['CONTRACTRL_SERVER_KEY'] },
       ledger: flags.ledger,
       ledgerKey: flags.ledgerKey,
       errors: flags.errors,
@@ -151,6 +161,13 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .argument('<file>', 'ledger file')
     .addOption(new Option('--format <format>', 'csv, one line a repair, or an in-toto statement about the file').choices(EXPORT_LEDGER_FORMATS).makeOptionMandatory())
     .action(wrap((path: string, { format }: { readonly format: LedgerExportFormat }) => ledgerExportCommand(path, format, io)));
+
+  program.command('contract')
+    .description('Check contracts and tool definitions (OpenAI, Anthropic, MCP): prints the digest of each that loads, what was converted, and why others are refused.')
+    .argument('<file>', 'one document, a list of them, or one a line; - for standard input')
+    .option('--python-types', 'read dict, float, list, tuple, any, str, int, bool and None as JSON types', false)
+    .option('--json', 'print one record a line', false)
+    .action(wrap((path: string, flags: { readonly pythonTypes: boolean; readonly json: boolean }) => contractCommand(path, flags, io)));
 
   program.command('grammar')
     .description('Print the patches that a failed call\'s contract admits as a grammar for another engine. What the format cannot carry is named on standard error.')
@@ -199,4 +216,9 @@ function parseTemperature(text: string): number {
   const value = Number(text);
   if (!/^\d+(\.\d+)?$/u.test(text) || value > 2) throw new InvalidArgumentError('Give a number from 0 to 2.');
   return value;
+}
+
+function parseServerUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/u.test(new URL(text).protocol)) throw new InvalidArgumentError('Give an http or https address.');
+  return text;
 }

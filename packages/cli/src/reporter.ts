@@ -1,5 +1,6 @@
 /** Turns results into output: for a person, as records, or as the applied patches alone. Sentences go to standard error. */
-import { failedRecord, toRepairRecord, type IntakeIssue, type RepairOutcome, type RepairRecord } from '@contractrl/core';
+import type { IntakeIssue, RepairOutcome } from '@contractrl/core';
+import { failedRecord, toRepairRecord, type RepairRecord } from '@contractrl/core/records';
 import { colorsFor, type Io } from './io.ts';
 import type { OutputFormat } from './output-format.ts';
 import { reportProblem, toIntakeProblem } from './problem.ts';

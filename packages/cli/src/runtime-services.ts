@@ -1,16 +1,18 @@
-/** The port of `services.ts` on the real runtime: onnxruntime in this process, the model in the cache of this user. */
+/** The port of `services.ts` on the real runtime: onnxruntime in this process and the model in the cache of this user, or a server. */
 import { err, ok, type Result } from '@contractrl/core';
 import type { Sampling } from '@contractrl/runtime-webgpu';
 import {
   fetchModel, formatModelFailure, modelPath, openRepairer, verifyModel, type LocatedModel, type ModelFailure, type ModelOptions as RuntimeModelOptions, type OpenProgress,
 } from '@contractrl/runtime-webgpu/node';
+import { createServerRepairer } from '@contractrl/runtime-webgpu/server';
 import type { Problem } from './problem.ts';
-import type { LoadHooks, LoadProgress, ModelOptions, Services, SessionOptions } from './services.ts';
+import type { LoadHooks, LoadProgress, ModelOptions, RepairSession, ServerChoice, Services, SessionOptions } from './services.ts';
 import { MANIFEST } from './version.ts';
 
 export const runtimeServices: Services = {
   async openSession(options, hooks) {
-    const { adapter, threads, maxTokens, provenance } = options;
+    const { adapter, threads, maxTokens, provenance, server } = options;
+    if (server !== undefined) return ok(serverSession(server, options));
     const opened = await openRepairer({
       ...toModelOptions(options, hooks),
       ...(adapter === undefined ? {} : { adapter }),
@@ -34,6 +36,14 @@ export const runtimeServices: Services = {
     return toPath(await verifyModel(toModelOptions(options, hooks)));
   },
 };
+
+/** Asks nothing of the server before the first repair. */
+function serverSession({ baseUrl, dialect, model, apiKey }: ServerChoice, options: SessionOptions): RepairSession {
+  const named = { ...(model === undefined ? {} : { model }), ...(apiKey === undefined ? {} : { apiKey }) };
+  const repairer = createServerRepairer({ baseUrl, dialect, ...named, clock: () => performance.now() });
+  const callOptions = { sampling: toSampling(options), manifest: MANIFEST, ...(options.maxTokens === undefined ? {} : { maxAnswerTokens: options.maxTokens }) };
+  return { repair: (request, signal) => repairer.repair(request, { ...callOptions, signal }), dispose: () => Promise.resolve() };
+}
 
 function toSampling({ temperature, seed }: SessionOptions): Sampling {
   return temperature === 0 ? { kind: 'greedy' } : { kind: 'random', temperature, topP: 1, seed };

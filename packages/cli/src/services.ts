@@ -3,6 +3,7 @@
  */
 import type { RepairOutcome, RepairRequest, Result } from '@contractrl/core';
 import type { ProposerOptions } from '@contractrl/runtime-webgpu';
+import type { ServerDialect } from '@contractrl/runtime-webgpu/server';
 import type { Problem } from './problem.ts';
 
 export interface SessionOptions {
@@ -19,6 +20,16 @@ export interface SessionOptions {
   readonly threads: number | undefined;
   /** Whether written values must come of the request, the call or the schema. */
   readonly provenance: Provenance;
+  /** A server instead of a model in this process; model, adapter, threads and provenance are then none of ours. */
+  readonly server: ServerChoice | undefined;
+}
+
+export interface ServerChoice {
+  readonly baseUrl: string;
+  readonly dialect: ServerDialect;
+  /** As the server names its model. */
+  readonly model: string | undefined;
+  readonly apiKey: string | undefined;
 }
 
 export type Provenance = NonNullable<ProposerOptions['provenance']>;

@@ -1,7 +1,7 @@
 /** What nobody should send and somebody will: each has a code, changes nothing, hands out nothing, and leaves the ledger whole. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RepairRecord } from '@contractrl/core';
+import type { RepairRecord } from '@contractrl/core/records';
 import { EXIT } from '../src/index.ts';
 import { ABSTENTION, createTestIo, RECORD, runWith, scriptedServices, temporaryFolder } from './harness.ts';
 

@@ -3,6 +3,8 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { freeze } from '@contractrl/core';
+import { appendRepair, formatRow, GENESIS, readLedgerText, repairsIn } from '@contractrl/core/ledger';
 import { EXIT } from '../src/exit-code.ts';
 import { ABSTENTION, createTestIo, RECORD, RIGHT_PATCH, runWith, scriptedServices, temporaryFolder, WRONG_PATCH } from './harness.ts';
 
@@ -63,7 +65,6 @@ describe('ledger replay', () => {
   });
 
   test('names a repair whose chain is sound and whose verdicts are invented', async () => {
-    const { appendRepair, freeze, formatRow, GENESIS, readLedgerText, repairsIn } = await import('@contractrl/core');
     const ledger = await ledgerOf();
     const rows = readLedgerText(await readFile(ledger, 'utf8'));
     const repairs = rows.ok ? repairsIn(rows.value) : rows;

@@ -43,6 +43,8 @@ describe('exit codes of one record', () => {
     { what: 'two output forms at once', words: ['repair', '-', '--json', '--jsonl'] },
     { what: 'an unknown form of errors', words: ['repair', '-', '--errors', 'xml'] },
     { what: 'an unknown way with provenance', words: ['repair', '-', '--provenance', 'maybe'] },
+    { what: 'a server without an address', words: ['repair', '-', '--server', 'localhost:8080'] },
+    { what: 'a server and an adapter', words: ['repair', '-', '--server', 'http://localhost:8080/v1', '--adapter', 'none'] },
     { what: 'empty input', words: ['repair', '-'] },
   ])('$what is wrong usage', async ({ words }) => {
     const result = await runWith(words, createTestIo(), scriptedServices([]));
@@ -97,11 +99,18 @@ describe('many records', () => {
   test('the model is opened once, disposed once, and not at all where no record needs it', async () => {
     const services = scriptedServices([RIGHT_PATCH, RIGHT_PATCH]);
     await runWith(['repair', '-', '--adapter', 'none', '--seed', '7', '--threads', '2', '--provenance', 'prefer'], createTestIo({ stdin: lines(RECORD, RECORD) }), services);
-    expect(services.opened).toEqual([{ model: undefined, withoutModel: false, adapter: 'none', offline: false, seed: 7, temperature: 0, maxTokens: undefined, threads: 2, provenance: 'prefer' }]);
+    expect(services.opened).toEqual([{ model: undefined, withoutModel: false, adapter: 'none', offline: false, seed: 7, temperature: 0, maxTokens: undefined, threads: 2, provenance: 'prefer', server: undefined }]);
     expect(services.disposedCount()).toBe(1);
     const unused = scriptedServices([]);
     await runWith(['repair', '-'], createTestIo({ stdin: lines('{}', 'x') }), unused);
     expect(unused.opened).toEqual([]);
+  });
+
+  test('a server is asked in the place of a model, with the key of the environment', async () => {
+    const services = scriptedServices([RIGHT_PATCH]);
+    const io = createTestIo({ stdin: lines(RECORD), env: { CONTRACTRL_SERVER_KEY: 'secret' } });
+    await runWith(['repair', '-', '--server', 'http://localhost:8000/v1', '--server-kind', 'vllm', '--server-model', 'small'], io, services);
+    expect(services.opened).toMatchObject([{ model: undefined, server: { baseUrl: 'http://localhost:8000/v1', dialect: 'vllm', model: 'small', apiKey: 'secret' } }]);
   });
 
   test('--json for many records is wrong usage', async () => {

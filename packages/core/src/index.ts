@@ -11,7 +11,6 @@ export {
   arrayIndexOf, childOf, FORBIDDEN_TOKENS, formatPointer, isPrefix, lastTokenOf, parentOf, parsePointer, resolvePointer, ROOT_POINTER, tokensOf,
   type JsonPointer, type PointerIssue,
 } from './pointer.ts';
-export { formatIssue, type CoreIssue } from './issue.ts';
 export {
   OPERATION_KINDS, parsePatch, readPatch,
   type Operation, type OperationKind, type Patch, type PatchAdmissionCode, type PatchFault, type PatchIssue, type PatchSyntaxCode,
@@ -19,35 +18,38 @@ export {
 export { admitOperation, BUGCASE_PATCH_CODES } from './patch/admit.ts';
 export { applyAdmitted, applyPatch } from './patch/apply.ts';
 export { VIOLATION_CODES, type ValidationReport, type Violation, type ViolationCode } from './validate/violation.ts';
-export { checkCrossField, readCrossFieldChecks, type CrossFieldCheck, type CrossFieldIssue } from './validate/cross-field.ts';
+export { checkCrossField, readCrossFieldChecks, type CheckFunction, type CrossFieldCheck, type CrossFieldIssue } from './validate/cross-field.ts';
 export { validateArguments, validateValue, type Validation } from './validate/validate.ts';
 export { compilePattern, type Pattern, type PatternIssue } from './validate/pattern.ts';
 export { createJudge, type Judge } from './validate/judge.ts';
 export type { SchemaIssue } from './validate/schema-check.ts';
 export {
-  DEFAULT_ATTEMPT_BUDGET, DEFAULT_OPERATION_BUDGET, loadContract, MAX_ATTEMPT_BUDGET, MAX_OPERATION_BUDGET,
-  type Contract, type ContractDocument, type ContractIssue, type SchemaDialect, type ToolDefinition,
+  CONTRACT_VERSION, DEFAULT_ATTEMPT_BUDGET, DEFAULT_OPERATION_BUDGET, loadContract, MAX_ATTEMPT_BUDGET, MAX_OPERATION_BUDGET,
+  type Contract, type ContractDocument, type ContractIssue, type LoadOptions, type SchemaDialect, type ToolDefinition,
 } from './contract/contract.ts';
 export { setAnnotationsApart, type AnnotatedSchema, type SchemaAnnotation } from './contract/annotations.ts';
 export { declaredNames, schemaAt, type SchemaSite } from './contract/schema-at.ts';
 export { listSubSchemas, referenceTarget, type SubSchema } from './contract/sub-schemas.ts';
-export { evaluateGates, readGates, type GateDecision, type GateDocument, type GateReason } from './repair/gate.ts';
+export {
+  evaluateGates, readGates,
+  type GateDecision, type GateDocument, type GateFunction, type GateHost, type GateInput, type GateOperand, type GateReason, type GateRule,
+} from './repair/gate.ts';
 export { openRepair, type HistoryEntry, type InvalidReport, type RepairState } from './repair/state.ts';
 export { refuse, STILL_INVALID, transition } from './repair/transition.ts';
 export { ABSTAIN_CODES, readAbstention, RUNTIME_ABSTAIN_CODES, type AbstainCode } from './repair/abstention.ts';
-export { judgeArguments, type AcceptedCall, type Judgement } from './repair/accepted-call.ts';
+export { contractOfAccepted, judgeArguments, judgeWithHost, type AcceptedCall, type Judgement } from './repair/accepted-call.ts';
+export type { TimeBound } from './execute/bounded.ts';
 export type { AbortSignalLike, MaskTrail, Observation, Proposal, ProposalCost, Proposer, ProposerFailure } from './repair/proposer.ts';
 export type { RepairOutcome } from './repair/outcome.ts';
-export { ACCEPTED, repairCall, type RepairOptions } from './repair/repair.ts';
-export { failedRecord, toRepairRecord, type RepairRecord } from './repair/record.ts';
-export { readRepairRequest, readRequestText, type ChatMessage, type FailedCall, type RepairRequest } from './intake/request.ts';
+export { ACCEPTED } from './repair/close.ts';
+export { NO_POLICY } from './repair/no-policy.ts';
+export { repairCall, type RepairOptions } from './repair/repair.ts';
+export { findReading, type Reading, type ReadingKind, type ReadingStep } from './reading/find-reading.ts';
+export { closestTool } from './reading/closest-tool.ts';
+export { deterministicPatch, type DeterministicPatch, type DeterministicRule } from './deterministic/deterministic-patch.ts';
+export type { ChatMessage, FailedCall, RepairRequest } from './intake/request.ts';
 export type { IntakeIssue } from './intake/fields.ts';
-export { ENTRY_FIELDS, LEDGER_VERSION, RECORDED_TEXT_LIMIT, recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type LedgerEntry, type OpenedEntry, type RecordedText, type ResourcesEntry, type TokenCounts } from './ledger/entry.ts';
-export {
-  appendEntry, appendRepair, formatRow, GENESIS, headAfter, readLedgerText, repairsIn, verifyRows,
-  type LedgerHead, type LedgerIssue, type LedgerRow,
-} from './ledger/ledger.ts';
+export { ENTRY_FIELDS, LEDGER_VERSION, RECORDED_TEXT_LIMIT, recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type DeterministicEntry, type LedgerEntry, type OpenedEntry, type OpenedReading, type RecordedText, type ResourcesEntry, type TokenCounts } from './ledger/entry.ts';
 export { freeze, isFrozenRepair, type FrozenRepair, type RepairTrace } from './ledger/freeze.ts';
 export { Gold, scoreFrozen } from './ledger/gold.ts';
-export { replayTrace, type ReplayIssue } from './ledger/replay.ts';
 export { changedLeaves, countCollateral, type Collateral } from './ledger/collateral.ts';

@@ -3,6 +3,7 @@
  * read codes. Each sentence says what is wrong, where, and what to do.
  */
 import type { ContractIssue } from './contract/contract.ts';
+import { CONTRACT_SENTENCES, fillSentence } from './contract/contract-sentences.ts';
 import type { IntakeIssue } from './intake/fields.ts';
 import type { JsonIssue } from './json/parse.ts';
 import type { JsonValueIssue } from './json/value.ts';
@@ -15,18 +16,14 @@ import type { PatternIssue } from './validate/pattern.ts';
 
 export type CoreIssue = JsonIssue | JsonValueIssue | PointerIssue | PatchFault | ContractIssue | PatternIssue | IntakeIssue | LedgerIssue | ReplayIssue | ProvenanceIssue;
 
-/** `{name}` is filled from the issue's own members or its `params`. */
 const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
+  ...CONTRACT_SENTENCES,
   'json/empty': 'The text holds no JSON value. Send one JSON value, such as {}.',
   'json/syntax': 'The text is not JSON: expected {expected}. Correct the text there.',
   'json/truncated': 'The text ends inside a value. Send it whole; a cut text is never completed by guessing.',
   'json/trailing': 'The text goes on after a whole JSON value. Send exactly one value.',
   'json/duplicate-name': 'The member "{name}" occurs twice. Keep one of them.',
   'json/precision-loss': 'The number {literal} cannot be held exactly as a double. Write it as a string, or with fewer digits.',
-  'json/lone-surrogate': 'A string holds half of a surrogate pair, which UTF-8 cannot carry. Write the whole character.',
-  'json/too-deep': 'Values are nested more than {limit} levels deep. Flatten them.',
-  'json/too-large': 'The text or value is larger than the limit of {limit}. Send less, or raise the limit.',
-  'json/not-json': 'Found {found}, which is not a JSON value. Pass plain objects, arrays, strings, finite numbers, booleans and null.',
   'pointer/no-leading-slash': 'The pointer "{text}" does not begin with "/". Write "/{text}", or "" for the whole document.',
   'pointer/bad-escape': 'In the pointer "{text}" a "~" is not followed by 0 or 1. Write "~0" for "~" and "~1" for "/".',
   'pattern/invalid': 'The pattern {source} is not an ECMAScript regular expression under the u flag. Correct it.',
@@ -59,30 +56,6 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
   'patch/operation-budget': 'No operation is left in the budget. Use fewer operations, or abstain.',
   'patch/operation-not-allowed': 'The contract does not allow this kind of operation. Use an allowed one.',
   'patch/schema-prohibited': 'The schema allows nothing at this place. Use a declared name.',
-  'contract/field-missing': 'A required field is missing. Add it.',
-  'contract/field-type': 'A field must be of type {expected}. Correct it.',
-  'contract/unknown-field': 'The field is not known. Remove it; known are: {known}.',
-  'contract/unknown-operation': 'The operation is not known. Use: {known}.',
-  'contract/bad-budget': 'A budget must be a whole number from {minimum} to {maximum}. Correct it.',
-  'contract/bad-pointer': 'An immutable path is not a JSON Pointer. Begin it with "/", and escape "~" as "~0" and "/" as "~1".',
-  'contract/forbidden-name': 'The names __proto__, prototype and constructor cannot be honoured. Rename the member.',
-  'contract/unknown-dialect': 'The schema dialect is not supported. Use one of: {known}.',
-  'contract/unknown-policy': 'What to do with unknown keywords is not known. Use one of: {known}.',
-  'contract/gate-invalid': 'A gate cannot be read ({issue}). Correct it.',
-  'contract/cross-field-not-array': 'The checks across fields are not an array. Send an array.',
-  'contract/cross-field-not-object': 'A check across fields is not an object. Send {"kind": …}.',
-  'contract/cross-field-kind': 'The kind of check is not known. Use: {known}.',
-  'contract/cross-field-member': 'The check\'s member "{name}" is missing, unknown or empty. Give exactly the members of its kind.',
-  'contract/cross-field-pointer': 'The check\'s member "{name}" holds something that is not a JSON Pointer. Correct it.',
-  'contract/schema-invalid': 'The schema is not valid in its dialect ({keyword}). Correct it.',
-  'contract/unknown-keyword': 'The keyword "{keyword}" is not known in this dialect. Remove it, correct it, or set unknownKeywords to "annotate" if it binds nothing.',
-  'contract/unknown-format': 'The format "{format}" is not known. Remove it, use a pattern, or set unknownKeywords to "annotate" if it binds nothing.',
-  'contract/unsupported-keyword': 'The keyword "{keyword}" is not supported here. Rewrite the schema without it.',
-  'contract/remote-reference': 'The reference "{reference}" leaves the document. Copy its target into $defs; nothing is fetched.',
-  'contract/unresolved-reference': 'The reference "{reference}" leads nowhere. Correct it.',
-  'contract/reference-cycle': 'The reference comes back to itself without reading anything. Break the cycle.',
-  'contract/invalid-pattern': 'The pattern {source} is not an ECMAScript regular expression under the u flag. Correct it.',
-  'contract/unsafe-pattern': 'The pattern {source} cannot be matched in bounded time ({reason}). Rewrite it.',
   'request/not-json': 'The record is not JSON as it must be ({issue}). Write one JSON object a line, strictly by RFC 8259.',
   'request/wrong-type': 'A field must be of type {expected}. Correct it.',
   'request/missing-field': 'A required field is missing ({expected}). Add it.',
@@ -99,21 +72,13 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
   'ledger/wrong-head': 'The ledger does not end in the expected digest. Compare it with a copy.',
   'ledger/open-repair': 'The repair of case "{caseId}" at row {index} was never closed, or its rows are mixed with those of another. Run that case again.',
   'replay/contract-mismatch': 'The trace was recorded under another contract. Replay it with the contract of its digest.',
+  'replay/contract-refused': 'The recorded contract cannot be loaded ({issue}). Replay it with the version that recorded it.',
+  'replay/inconsistent': 'Entry {index} contradicts the others: {detail}. The trace was not written by a repair.',
   'replay/text-not-recorded': 'Entry {index} is recorded by digest alone and cannot be replayed. Replay needs the whole text.',
   'replay/difference': 'Entry {index} comes out otherwise than it was recorded. Compare the two; the code or the trace has changed.',
 };
 
 /** One plain sentence or two for an issue, with the place where one is known. */
 export function formatIssue(issue: CoreIssue): string {
-  const fields = new Map<string, unknown>([...Object.entries('params' in issue ? issue.params : {}), ...Object.entries(issue)]);
-  const sentence = SENTENCES[issue.code].replaceAll(/\{([a-zA-Z]+)\}/g, (placeholder, name: string) => {
-    const value = fields.get(name);
-    return value === undefined ? placeholder : Array.isArray(value) ? value.join(', ') : String(value);
-  });
-  const places = [
-    ...('index' in issue && issue.code.startsWith('patch/') ? [`operation ${issue.index + 1}`] : []),
-    ...('pointer' in issue && issue.pointer !== '' ? [`"${issue.pointer}"`] : []),
-    ...('offset' in issue ? [`character ${issue.offset + 1}`] : []),
-  ];
-  return places.length === 0 ? sentence : `At ${places.join(', ')}: ${sentence}`;
+  return fillSentence(SENTENCES[issue.code], issue);
 }

@@ -18,6 +18,13 @@ export const ROOT_POINTER: JsonPointer = '' as JsonPointer;
 /** Names that reach a prototype in host languages. Never a reference token of a patch, never a member of arguments. */
 export const FORBIDDEN_TOKENS: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
+/** Whether any member anywhere in `value` has one of the {@link FORBIDDEN_TOKENS} as its name. */
+export function namesForbidden(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(namesForbidden);
+  return Object.entries(value).some(([name, member]) => FORBIDDEN_TOKENS.has(name) || namesForbidden(member as JsonValue));
+}
+
 /** Reads pointer text, O(text.length). Fails with a {@link PointerIssue}; `offset` counts UTF-16 units from 0. */
 export function parsePointer(text: string): Result<JsonPointer, PointerIssue> {
   if (text !== '' && !text.startsWith('/')) return err({ code: 'pointer/no-leading-slash', text });

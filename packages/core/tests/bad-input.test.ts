@@ -1,6 +1,8 @@
 /** Every kind of bad input ends in a typed outcome, quickly, with the original call and the ledger whole. */
 import { describe, expect, test } from 'vitest';
-import { appendRepair, formatRow, GENESIS, readLedgerText, readRequestText, repairCall, verifyRows, type RepairOutcome, type RepairRequest } from '../src/index.ts';
+import { repairCall, type RepairOutcome, type RepairRequest } from '../src/index.ts';
+import { appendRepair, formatRow, GENESIS, readLedgerText, verifyRows } from '../src/ledger/index.ts';
+import { readRequestText } from '../src/records.ts';
 import { GOOD, patchText, requestOf, scripted, TRANSFER } from './support.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -20,18 +22,19 @@ function outcomeOf(overrides: Readonly<Record<string, unknown>>, ...answers: str
   return repair(requestOf(overrides), ...answers);
 }
 
+// checklist: C3
 describe('argument text that cannot be read as one JSON value is abstained from, and never completed by guessing', () => {
   test.each<[string, string, string]>([
     ['empty text', '', 'json_empty'],
     ['not JSON', 'amount is 150', 'json_syntax'],
     ['truncated text', '{"to":"ACC-2041","amount_cents":150', 'json_truncated'],
     ['two objects in one text', '{"to":"ACC-2041"}{"amount_cents":15000}', 'json_trailing'],
-    ['a fragment after the object', '{}""', 'json_trailing'],
+    ['a list behind the object', '{"to":"ACC-2041"}[1]', 'json_trailing'],
     ['duplicate names', '{"to":"ACC-2041","amount_cents":1,"amount_cents":15000}', 'duplicate_key'],
     ['NaN', '{"to":"ACC-2041","amount_cents":NaN}', 'json_syntax'],
     ['Infinity', '{"to":"ACC-2041","amount_cents":-Infinity}', 'json_syntax'],
     ['single quotes', '{\'to\':\'ACC-2041\'}', 'json_syntax'],
-    ['a code fence', '```json\n{"to":"ACC-2041"}\n```', 'json_syntax'],
+    ['a code fence that is cut', '```json\n{"to":"ACC-2041"', 'json_syntax'],
     ['half a surrogate pair', '{"to":"\ud800"}', 'json_syntax'],
     ['10,000 levels of nesting', nested(10_000), 'json_too_deep'],
     ['a million levels that never close', '['.repeat(1_000_000), 'json_too_deep'],
@@ -42,7 +45,7 @@ describe('argument text that cannot be read as one JSON value is abstained from,
     expect(outcome).not.toHaveProperty('arguments');
   });
 
-  test.each(['12', '"{\\"to\\":\\"ACC-2041\\"}"', '[]', 'null'])('%s is one JSON value and no object: reported, and open to no silent unwrapping', async (text) => {
+  test.each(['12', '"ACC-2041"', '[]', '[{},{}]', 'null'])('%s is one JSON value and holds no single object: reported, and never unwrapped', async (text) => {
     const outcome = await outcomeOf({ call: { name: 'transfer', arguments: text } }, 'no', 'no');
     expect(outcome).toMatchObject({ status: 'failed', reason: 'repair/attempts-exhausted', reports: [{ code: 'wrong_type', pointer: '' }] });
   });
@@ -74,6 +77,7 @@ describe('a 19-digit identifier', () => {
     expect(outcome).toMatchObject({ status: 'repaired', arguments: { order_id: '2512292042121000417' } });
   });
 
+  // checklist: C3
   test('is never dispatched rounded', async () => {
     const anyTool = { name: 'get_order', parameters: { type: 'object', properties: { order_id: { type: 'number' }, note: { type: 'string' } } } };
     const outcome = await outcomeOf({ tool: anyTool, call }, patchText({ op: 'add', path: '/note', value: 'x' }), '{"abstain":"ambiguous"}');

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
+import * as execute from '../src/execute/index.ts';
 import * as entry from '../src/index.ts';
+import * as messages from '../src/issue.ts';
+import * as ledger from '../src/ledger/index.ts';
+import * as records from '../src/records.ts';
 import * as schema from '../src/schema.ts';
+import * as sources from '../src/sources.ts';
 
 test('the public names are these and no others', () => {
   expect(Object.keys(entry).sort()).toMatchInlineSnapshot(`
@@ -8,17 +13,18 @@ test('the public names are these and no others', () => {
       "ABSTAIN_CODES",
       "ACCEPTED",
       "BUGCASE_PATCH_CODES",
+      "CONTRACT_VERSION",
       "DEFAULT_ATTEMPT_BUDGET",
       "DEFAULT_JSON_LIMITS",
       "DEFAULT_MAX_DEPTH",
       "DEFAULT_OPERATION_BUDGET",
       "ENTRY_FIELDS",
       "FORBIDDEN_TOKENS",
-      "GENESIS",
       "Gold",
       "LEDGER_VERSION",
       "MAX_ATTEMPT_BUDGET",
       "MAX_OPERATION_BUDGET",
+      "NO_POLICY",
       "OPERATION_KINDS",
       "RECORDED_TEXT_LIMIT",
       "ROOT_POINTER",
@@ -26,8 +32,6 @@ test('the public names are these and no others', () => {
       "STILL_INVALID",
       "VIOLATION_CODES",
       "admitOperation",
-      "appendEntry",
-      "appendRepair",
       "applyAdmitted",
       "applyPatch",
       "arrayIndexOf",
@@ -37,22 +41,22 @@ test('the public names are these and no others', () => {
       "checkCrossField",
       "childOf",
       "cloneJson",
+      "closestTool",
       "compilePattern",
+      "contractOfAccepted",
       "countCollateral",
       "createJudge",
       "declaredNames",
       "deepFreeze",
+      "deterministicPatch",
       "digestOf",
       "digestOfText",
       "err",
       "evaluateGates",
-      "failedRecord",
-      "formatIssue",
+      "findReading",
       "formatPointer",
-      "formatRow",
       "freeze",
       "hasLoneSurrogate",
-      "headAfter",
       "isFrozenRepair",
       "isJsonArray",
       "isJsonObject",
@@ -60,6 +64,7 @@ test('the public names are these and no others', () => {
       "jsonEqual",
       "jsonTypeOf",
       "judgeArguments",
+      "judgeWithHost",
       "lastTokenOf",
       "listSubSchemas",
       "loadContract",
@@ -74,27 +79,20 @@ test('the public names are these and no others', () => {
       "readCrossFieldChecks",
       "readGates",
       "readJsonValue",
-      "readLedgerText",
       "readPatch",
-      "readRepairRequest",
-      "readRequestText",
       "recordText",
       "referenceTarget",
       "refuse",
       "repairCall",
-      "repairsIn",
-      "replayTrace",
       "resolvePointer",
       "schemaAt",
       "scoreFrozen",
       "setAnnotationsApart",
       "setMember",
-      "toRepairRecord",
       "tokensOf",
       "transition",
       "validateArguments",
       "validateValue",
-      "verifyRows",
     ]
   `);
 });
@@ -105,20 +103,83 @@ test('the subpath of schemas has these', () => {
       "MAX_FREE_DEPTH",
       "MAX_OPEN_NAME_LENGTH",
       "MAX_REFERENCE_DEPTH",
+      "NO_HISTORY",
+      "OperationOffers",
       "actionMask",
       "closedValues",
       "contentAutomaton",
       "hasPathBelow",
-      "hasTransfer",
+      "hasTexts",
+      "historyAfter",
       "livePlacesOf",
       "nodeCloser",
       "originFinder",
       "placesIn",
       "readSchemaNode",
       "readSchemaPlace",
+      "rescale",
       "schemaPlacesIn",
       "surveySchema",
-      "transferPlaces",
+      "toDecimal",
     ]
   `);
+});
+
+test('the public names of the ledger entry are these and no others', () => {
+  expect(Object.keys(ledger).sort()).toMatchInlineSnapshot(`
+    [
+      "GENESIS",
+      "MIN_PRIVACY_KEY_BYTES",
+      "appendEntry",
+      "appendRepair",
+      "checkRepair",
+      "createLedger",
+      "formatHead",
+      "formatRow",
+      "formatStorageFailure",
+      "headAfter",
+      "headAfterRows",
+      "headBytes",
+      "hideContents",
+      "isHidden",
+      "memoryStorage",
+      "readHead",
+      "readLedgerText",
+      "readRowText",
+      "repairsIn",
+      "replayTrace",
+      "scanLedger",
+      "signHead",
+      "verifyRows",
+      "verifySignedHead",
+    ]
+  `);
+});
+
+test('the subpath of tool definitions and calls has these', () => {
+  expect(Object.keys(sources).sort()).toMatchInlineSnapshot(`
+    [
+      "callFromAnthropic",
+      "callFromMcp",
+      "callFromOpenAi",
+      "checkFromStandardSchema",
+      "contractFromAnthropic",
+      "contractFromJsonSchema",
+      "contractFromMcp",
+      "contractFromOpenAi",
+      "contractFromStandardSchema",
+      "formatSource",
+      "inheritContract",
+      "loadContracts",
+      "toAnthropic",
+      "toMcp",
+      "toOpenAi",
+    ]
+  `);
+});
+
+test('the subpaths of execution, messages and records have these', () => {
+  expect([execute, messages, records].map((names) => Object.keys(names).sort())).toEqual([
+    ['createExecutor', 'idempotencyKeyOf'], ['formatIssue'], ['failedRecord', 'readRepairRequest', 'readRequestText', 'toRepairRecord'],
+  ]);
 });

@@ -1,6 +1,8 @@
 /** Issues of the record, the ledger and the replay have sentences that name the place and what to do. */
 import { expect, test } from 'vitest';
-import { formatIssue, readLedgerText, readRepairRequest, type CoreIssue } from '../src/index.ts';
+import { formatIssue, type CoreIssue } from '../src/issue.ts';
+import { readLedgerText } from '../src/ledger/index.ts';
+import { readRepairRequest } from '../src/records.ts';
 
 function issueOf(result: { readonly ok: true } | { readonly ok: false; readonly error: CoreIssue }): CoreIssue {
   if (result.ok) throw new Error('expected an issue');
@@ -20,6 +22,8 @@ test('no placeholder is left open', () => {
     { code: 'ledger/truncated', index: 3, expectedCount: 9 },
     { code: 'ledger/open-repair', index: 1, caseId: 'c' },
     { code: 'replay/text-not-recorded', index: 2 },
+    { code: 'replay/inconsistent', index: 2, detail: 'attempts' },
+    { code: 'replay/contract-refused', issue: 'contract/bad-budget' },
     { code: 'ledger/bad-row', index: 2, detail: 'kind: unknown' },
   ];
   for (const issue of issues) expect(formatIssue(issue)).not.toMatch(/[{}]/);

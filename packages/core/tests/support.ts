@@ -1,6 +1,6 @@
 /** A small tool, requests on it and scripted proposers, shared by the tests of the loop and the ledger. */
-import type { JsonObject, Proposal, ProposalCost, Proposer, RepairRequest } from '../src/index.ts';
-import { readRepairRequest } from '../src/index.ts';
+import type { JsonObject, Proposal, ProposalCost, Proposer, RepairRequest, TimeBound } from '../src/index.ts';
+import { readRepairRequest } from '../src/records.ts';
 
 /** `amount_cents` (integer), `to` (pattern), `memo` (optional), `tags` (array of strings); nothing else. */
 export const TRANSFER = {
@@ -26,7 +26,7 @@ export const COST: ProposalCost = { promptTokenCount: 100, generatedTokenCount: 
 export function requestOf(overrides: Readonly<Record<string, unknown>> = {}): RepairRequest {
   const read = readRepairRequest({
     id: 'case-1', request: 'Send 150.00 to ACC-2041.', tool: TRANSFER,
-    call: { name: 'transfer', arguments: { to: 'ACC-2041', amount_cents: '15000' } }, ...overrides,
+    call: { name: 'transfer', arguments: { to: 'ACC-2041', amount_cents: '150.00' } }, ...overrides,
   });
   if (!read.ok) throw new Error(`${read.error.code} at ${read.error.pointer}`);
   return read.value;
@@ -59,3 +59,13 @@ export function patchText(...operations: readonly JsonObject[]): string {
 export const GOOD = patchText({ op: 'replace', path: '/amount_cents', value: 15000 });
 /** Applies and leaves the call invalid. */
 export const STILL_WRONG = patchText({ op: 'replace', path: '/amount_cents', value: 'many' });
+
+/** A clock that runs out once everything that could go on has gone on: what waits then would wait for ever. */
+export const BOUND: TimeBound = {
+  limitMs: 1,
+  start: () => {
+    let immediate: NodeJS.Immediate | undefined;
+    const elapsed = new Promise((resolve) => { immediate = setImmediate(resolve); });
+    return { elapsed, cancel: () => clearImmediate(immediate) };
+  },
+};

@@ -104,6 +104,24 @@ describe('with a goal', () => {
     expect(spells(contract, broken, [replace('/first', 3), replace('/last', 2)], goal, 3)).toBe(false);
   });
 
+  test('so do lengths, conditions and functions of the host', () => {
+    const loaded = loadContract({
+      tool: { name: 'f', parameters: { type: 'object', properties: { list: { type: 'array', items: { type: 'integer' } }, count: { type: 'integer' }, kind: { enum: ['free', 'even'] } }, required: ['count'] } },
+      operationBudget: 2,
+      crossField: [
+        { kind: 'list_length', pointer: '/list', compare: 'eq', to: '/count' },
+        { kind: 'function', name: 'even', version: '1', when: { pointer: '/kind', equals: 'even' } },
+      ],
+    }, { functions: [{ name: 'even', version: '1', check: ({ count }) => (count as number) % 2 === 0 || '/count' }] });
+    if (!loaded.ok) throw new Error(loaded.error.code);
+    const closes = (args: JsonObject, count: number): boolean => spells(loaded.value, args, [replace('/count', count)], goal, 1);
+    expect(closes({ list: [1, 2], count: 'two' }, 2)).toBe(true);
+    expect(closes({ list: [1, 2], count: 'two' }, 3)).toBe(false);
+    expect(closes({ count: 'odd', kind: 'even' }, 3)).toBe(false);
+    expect(closes({ count: 'odd', kind: 'even' }, 4)).toBe(true);
+    expect(closes({ count: 'odd', kind: 'free' }, 3)).toBe(true);
+  });
+
   test('the last operation without a value is offered only where it repairs', () => {
     const extra = { first: 3, last: 9, other: 1, note: 'x' };
     expect(spells(contract, extra, [remove('/other')], goal, 1)).toBe(true);

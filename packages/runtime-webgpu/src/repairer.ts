@@ -2,7 +2,8 @@
  * The whole of it behind one function: request → outcome. Puts an engine, a tokenizer and a mask behind core's repair loop and measures the time.
  * Repairs may be asked for at once; the engine runs them one step at a time.
  */
-import { repairCall, toRepairRecord, type CheckFunction, type JsonObject, type RepairOutcome, type RepairRecord, type RepairRequest } from '@contractrl/core';
+import { repairCall, type CheckFunction, type JsonObject, type RepairOutcome, type RepairRequest } from '@contractrl/core';
+import { toRepairRecord, type RepairRecord } from '@contractrl/core/records';
 import type { Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from './engine.ts';
 import type { Clock } from './generate.ts';

@@ -2,7 +2,9 @@
  * `contractrl grammar`: the contract of one failed call in a format that other constraint engines read. Only the grammar goes to standard
  * output; what it cannot carry goes to standard error, a line each.
  */
-import { err, formatIssue, loadContract, ok, openRepair, readRequestText, validateArguments, type Result } from '@contractrl/core';
+import { err, loadContract, ok, openRepair, validateArguments, type Result } from '@contractrl/core';
+import { formatIssue } from '@contractrl/core/messages';
+import { readRequestText } from '@contractrl/core/records';
 import { describeOmission, exportGrammar, type ExportedGrammar, type ExportFormat } from '@contractrl/grammar-mask/export';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { readInput, type InputRecord } from '../input.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { LedgerHead } from '@contractrl/core';
+import type { LedgerHead } from '@contractrl/core/ledger';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { readLedgerFile } from '../ledger-file.ts';

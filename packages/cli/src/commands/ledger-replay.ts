@@ -1,5 +1,6 @@
 /** `contractrl ledger replay`: every repair on record judged again, without the policy. What cannot be judged again is counted, by reason. */
-import { formatIssue, type Contract } from '@contractrl/core';
+import type { Contract } from '@contractrl/core';
+import { formatIssue } from '@contractrl/core/messages';
 import { checkRepair } from '@contractrl/core/ledger';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { colorsFor, type Io } from '../io.ts';

@@ -1,7 +1,7 @@
 /** `contractrl ledger verify | head`: the hash chain from the first row to the last, and its end to be kept elsewhere. */
 import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-import { err, ok, type LedgerHead, type Result } from '@contractrl/core';
-import { formatHead, signHead, verifySignedHead } from '@contractrl/core/ledger';
+import { err, ok, type Result } from '@contractrl/core';
+import { formatHead, signHead, verifySignedHead, type LedgerHead } from '@contractrl/core/ledger';
 import { scanLedgerFile } from '@contractrl/ledger-storage/file';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { colorsFor, type Io } from '../io.ts';

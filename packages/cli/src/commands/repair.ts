@@ -4,7 +4,8 @@
  * nothing is handed out that is not on record.
  */
 import { readFile } from 'node:fs/promises';
-import { err, NO_POLICY, readRequestText, repairCall, ROOT_POINTER, type IntakeIssue, type RepairOutcome } from '@contractrl/core';
+import { err, NO_POLICY, repairCall, ROOT_POINTER, type IntakeIssue, type RepairOutcome } from '@contractrl/core';
+import { readRequestText } from '@contractrl/core/records';
 import { createLedger, hideContents, MIN_PRIVACY_KEY_BYTES } from '@contractrl/core/ledger';
 import { openFileStorage, type FileStorage } from '@contractrl/ledger-storage/file';
 import { EXIT, exitCodeOf, worse, type ExitCode } from '../exit-code.ts';

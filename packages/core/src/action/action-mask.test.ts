@@ -35,6 +35,7 @@ test.each<[string, JsonValue, readonly string[]]>([
   expect(adds(document)).toEqual(expected);
 });
 
+// checklist: B4
 test('the root and a locked place are never offered', () => {
   const mask = actionMask(contractOf({ immutablePaths: ['/tags/1'] }), { tags: ['a', 'b', 'c'] }, 1);
   expect(mask.replace).toEqual(['/tags/0', '/tags/2']);
@@ -44,6 +45,7 @@ test('the root and a locked place are never offered', () => {
   expect(mask.move.map(({ from }) => from)).toEqual(['/tags/2']);
 });
 
+// checklist: B4
 test('the targets of a move are places of the document without its source', () => {
   const { move } = actionMask(contractOf(), { tags: ['a', 'b'] }, 1);
   expect(move.find(({ from }) => from === '/tags/0')?.paths()).toEqual(['/tags', '/to', '/shape', '/rows', '/tags/-']);

@@ -1,9 +1,12 @@
 /**
  * What one output has already done to the document, so that no later operation of it undoes or repeats that: a place is written once, what
- * was written is not taken away again, what was removed is not put back. Such patches only spend the budget; a shorter one says the same.
- * Places are kept as reference tokens of the live document and follow their elements when an array shifts.
+ * was written is not taken away again, what was removed is not put back, and no document comes twice. Such patches only spend the budget; a
+ * shorter one says the same. Places are kept as reference tokens of the live document and follow their elements when an array shifts.
  */
-import { applyAdmitted, isJsonArray, isJsonObject, jsonEqual, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer, type JsonValue, type Operation, type OperationKind } from '@contractrl/core';
+import { isJsonArray, isJsonObject, jsonEqual, memberOf, type JsonValue } from '../json/value.ts';
+import { applyAdmitted } from '../patch/apply.ts';
+import type { Operation, OperationKind } from '../patch/operation.ts';
+import { formatPointer, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
 
 type Place = readonly string[];
 
@@ -13,11 +16,17 @@ export interface OutputHistory {
   readonly written: readonly Place[];
   /** Members that this output removed; for an element the index at which it stood. */
   readonly removed: readonly Place[];
-  /** The documents before each operation. */
-  readonly documents: readonly JsonValue[];
+  readonly earlier: readonly EarlierDocument[];
 }
 
-export const NO_HISTORY: OutputHistory = { written: [], removed: [], documents: [] };
+/** A document before one of the operations. */
+interface EarlierDocument {
+  readonly document: JsonValue;
+  /** Members of the root that are not what they are in the live document. */
+  readonly changed: readonly string[];
+}
+
+export const NO_HISTORY: OutputHistory = { written: [], removed: [], earlier: [] };
 
 /** An operation as far as it is known before its value. */
 type Move = Exclude<Operation, { readonly value: JsonValue }> | { readonly op: 'add' | 'replace'; readonly path: JsonPointer };
@@ -27,44 +36,56 @@ export function isChurn(history: OutputHistory, document: JsonValue, operation: 
   const place = tokensOf(operation.path);
   switch (operation.op) {
     case 'replace':
+      return isWritten(history, place);
     case 'remove':
-      return history.written.some((written) => isWithin(place, written));
+      return isWritten(history, place) || isRestored(history, document, operation);
     case 'add':
       // without `replace`, removing and adding anew is the only way to write a present member
       return allowed.includes('replace') && isRefill(history, document, operation.path);
     case 'copy':
-      return holdsAlready(document, operation.from, operation.path) || isRefill(history, document, operation.path) || isOverwrite(history, document, operation.path);
+      return holdsAlready(document, operation.from, operation.path) || isRefill(history, document, operation.path) || isOverwrite(history, document, operation.path)
+        || isRestored(history, document, operation);
     case 'move': {
       const from = tokensOf(operation.from);
-      if (history.written.some((written) => isWithin(written, from) && written.length === from.length)) return true;
+      if (history.written.some((written) => isSame(written, from))) return true;
       const { kept, base } = taken(history, document, operation.from);
       return isRefill(kept, base, operation.path) || isOverwrite(kept, base, operation.path)
-        || [...history.documents, document].some((seen) => isRearrangedTo(seen, document, operation.from, operation.path));
+        || isUnmoved(document, operation) || isRestored(history, document, operation);
     }
   }
 }
 
-/** The history after `operation` was applied to `document`. */
-export function historyAfter(history: OutputHistory, document: JsonValue, operation: Move): OutputHistory {
-  const documents = [...history.documents, document];
+/** The values that a write at `path` would lead back to an earlier document with. */
+export function restoringValues(history: OutputHistory, document: JsonValue, op: 'add' | 'replace', path: JsonPointer): readonly JsonValue[] {
+  const place = formatPointer(placeIn(document, path));
+  return history.earlier.flatMap((earlier) => {
+    const value = resolvePointer(earlier.document, place);
+    return value !== undefined && isEarlier(earlier, document, { op, path, value }) ? [value] : [];
+  });
+}
+
+/** The history after `operation`, which made `result` of `document`. */
+export function historyAfter(history: OutputHistory, document: JsonValue, operation: Move, result: JsonValue): OutputHistory {
+  const earlier = [...history.earlier.map((one) => one.document), document].map((one) => ({ document: one, changed: changedNames(one, result) }));
   const place = tokensOf(operation.path);
   switch (operation.op) {
     case 'replace':
-      return { ...afterOverwrite(history, place), written: [...history.written, place], documents };
+      // a gap at the index of an element is in front of it, and stays
+      return { written: [...outside(place, history.written), place], removed: outside(place, history.removed, 'and itself'), earlier };
     case 'remove': {
       const { kept } = taken(history, document, operation.path);
-      return { written: kept.written, removed: [...kept.removed, place], documents };
+      return { written: kept.written, removed: [...kept.removed, place], earlier };
     }
     case 'add':
     case 'copy':
-      return { ...put(history, document, operation.path, []), documents };
+      return { ...put(history, document, operation.path, []), earlier };
     case 'move': {
       const from = tokensOf(operation.from);
       const { kept, base } = taken(history, document, operation.from);
       const carried = (places: readonly Place[]): readonly Place[] => places.filter((one) => one.length > from.length && isWithin(from, one)).map((one) => one.slice(from.length));
       const after = put(kept, base, operation.path, carried(history.written));
       const target = placeIn(base, operation.path);
-      return { written: after.written, removed: [...after.removed, ...carried(history.removed).map((rest) => [...target, ...rest])], documents };
+      return { written: after.written, removed: [...after.removed, ...carried(history.removed).map((rest) => [...target, ...rest])], earlier };
     }
   }
 }
@@ -72,6 +93,10 @@ export function historyAfter(history: OutputHistory, document: JsonValue, operat
 /** Whether `inner` is `outer` or below it. */
 function isWithin(outer: Place, inner: Place): boolean {
   return inner.length >= outer.length && outer.every((token, index) => token === inner[index]);
+}
+
+function isWritten({ written }: OutputHistory, place: Place): boolean {
+  return written.some((one) => isWithin(place, one));
 }
 
 function isSame(a: Place, b: Place): boolean {
@@ -91,9 +116,8 @@ function isRefill({ removed }: OutputHistory, document: JsonValue, path: JsonPoi
 }
 
 /** Whether a write at `path` exchanges something that was written: an element is inserted beside it instead. */
-function isOverwrite({ written }: OutputHistory, document: JsonValue, path: JsonPointer): boolean {
-  const place = tokensOf(path);
-  return isJsonObject(resolvePointer(document, parentOf(path) as JsonPointer)) && written.some((one) => isWithin(place, one));
+function isOverwrite(history: OutputHistory, document: JsonValue, path: JsonPointer): boolean {
+  return isJsonObject(resolvePointer(document, parentOf(path) as JsonPointer)) && isWritten(history, tokensOf(path));
 }
 
 function holdsAlready(document: JsonValue, from: JsonPointer, path: JsonPointer): boolean {
@@ -101,10 +125,30 @@ function holdsAlready(document: JsonValue, from: JsonPointer, path: JsonPointer)
   return present !== undefined && jsonEqual(present, resolvePointer(document, from) as JsonValue);
 }
 
-/** Whether moving an element inside its own array leads to `seen`; any other move changes which members there are. */
-function isRearrangedTo(seen: JsonValue, document: JsonValue, from: JsonPointer, path: JsonPointer): boolean {
-  const parent = parentOf(from) as JsonPointer;
-  return parent === parentOf(path) && isJsonArray(resolvePointer(document, parent)) && jsonEqual(seen, applyAdmitted(document, { op: 'move', from, path }));
+/** Whether an element stays what and where it is, moved inside its own array; any other move changes which members there are. */
+function isUnmoved(document: JsonValue, operation: Extract<Operation, { readonly op: 'move' }>): boolean {
+  const parent = parentOf(operation.from) as JsonPointer;
+  return parent === parentOf(operation.path) && isJsonArray(resolvePointer(document, parent)) && jsonEqual(document, applyAdmitted(document, operation));
+}
+
+/** Whether `operation` leads back to an earlier document. */
+function isRestored({ earlier }: OutputHistory, document: JsonValue, operation: Operation): boolean {
+  return earlier.some((one) => isEarlier(one, document, operation));
+}
+
+function isEarlier(earlier: EarlierDocument, document: JsonValue, operation: Operation): boolean {
+  // it can change these members alone, which spares most comparisons
+  const touched = [operation.path, 'from' in operation ? operation.from : operation.path].map((pointer) => tokensOf(pointer)[0]);
+  return earlier.changed.every((name) => touched.includes(name)) && jsonEqual(earlier.document, applyAdmitted(document, operation));
+}
+
+/** The members in which two roots differ; none where they are no objects, which says nothing. */
+function changedNames(before: JsonValue, after: JsonValue): readonly string[] {
+  if (!isJsonObject(before) || !isJsonObject(after)) return [];
+  return Object.keys({ ...before, ...after }).filter((name) => {
+    const [left, right] = [memberOf(before, name), memberOf(after, name)];
+    return left === undefined || right === undefined || !jsonEqual(left, right);
+  });
 }
 
 interface Taken {
@@ -117,12 +161,10 @@ interface Taken {
 function taken(history: OutputHistory, document: JsonValue, path: JsonPointer): Taken {
   const from = tokensOf(path);
   const base = applyAdmitted(document, { op: 'remove', path });
-  const outside = (places: readonly Place[], keepsOwn: boolean): readonly Place[] => places.filter((one) => !isWithin(from, one) || (keepsOwn && one.length === from.length));
-  if (!isJsonArray(resolvePointer(document, parentOf(path) as JsonPointer))) return { kept: { ...history, written: outside(history.written, false), removed: outside(history.removed, false) }, base };
+  if (!isJsonArray(resolvePointer(document, parentOf(path) as JsonPointer))) return { kept: afterOverwrite(history, from), base };
   const index = Number(from.at(-1));
   const shift = shiftIn(from.slice(0, -1), (at) => (at > index ? at - 1 : at));
-  // a gap at the index of the element is in front of it, and stays
-  return { kept: { ...history, written: outside(history.written, false).map(shift), removed: distinct(outside(history.removed, true).map(shift)) }, base };
+  return { kept: { ...history, written: outside(from, history.written).map(shift), removed: distinct(outside(from, history.removed, 'and itself').map(shift)) }, base };
 }
 
 /** Puts a written value at `path`; `inside` are the written places below it. */
@@ -138,8 +180,12 @@ function put(history: OutputHistory, document: JsonValue, path: JsonPointer, ins
 
 /** What lay at a place or below it is gone. */
 function afterOverwrite(history: OutputHistory, place: Place): OutputHistory {
-  const outside = (places: readonly Place[]): readonly Place[] => places.filter((one) => !isWithin(place, one));
-  return { ...history, written: outside(history.written), removed: outside(history.removed) };
+  return { ...history, written: outside(place, history.written), removed: outside(place, history.removed) };
+}
+
+/** The places that are not at `place` or below it; `place` itself may be kept. */
+function outside(place: Place, places: readonly Place[], kept?: 'and itself'): readonly Place[] {
+  return places.filter((one) => !isWithin(place, one) || (kept !== undefined && one.length === place.length));
 }
 
 function shiftIn(array: Place, shifted: (index: number) => number): (place: Place) => Place {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { formatIssue } from '../issue.ts';
+import { validateValue } from '../validate/validate.ts';
 import { loadContract } from './contract.ts';
 
 const TOOL = { name: 'tool', parameters: { type: 'object' } };
+const CLOSED = { name: 'tool', parameters: { properties: { a: { type: 'string' } }, additionalProperties: false } };
 
 function issue(input: unknown): string {
   const contract = loadContract(input);
@@ -35,6 +37,7 @@ test('the contract is frozen throughout and shares nothing with its input', () =
   expect(contract.ok && Object.isFrozen(contract.value.document.tool.parameters['properties'])).toBe(true);
 });
 
+// checklist: C1
 test('contracts that mean the same have the same digest, others another one', () => {
   const digest = (input: unknown): string => {
     const contract = loadContract(input);
@@ -44,8 +47,23 @@ test('contracts that mean the same have the same digest, others another one', ()
   expect(base).toMatch(/^[0-9a-f]{64}$/);
   expect(digest({ operationBudget: 2, tool: { parameters: { type: 'object' }, name: 'tool' }, gates: [] })).toBe(base);
   expect(digest({ tool: TOOL, allowedOperations: ['copy', 'move', 'replace', 'remove', 'add', 'add'] })).toBe(base);
+  expect(digest({ version: 1, tool: TOOL })).toBe(base);
+  expect(digest({ tool: TOOL, toolNames: 'exact' })).toBe(base);
+  expect(digest({ tool: TOOL, toolNames: 'closest' })).not.toBe(base);
   expect(digest({ tool: TOOL, operationBudget: 3 })).not.toBe(base);
   expect(digest({ tool: TOOL, immutablePaths: ['/a'] })).not.toBe(base);
+});
+
+test('functions are found by name and version, both of which the digest covers, and judge the arguments', () => {
+  const load = (version: string): ReturnType<typeof loadContract> => loadContract(
+    { tool: TOOL, crossField: [{ kind: 'function', name: 'even', version, parameters: { at: '/n' } }] },
+    { functions: ['1', '2'].map((each) => ({ name: 'even', version: each, check: ({ n }, { at }) => (n as number) % Number(each) === 0 || at })) },
+  );
+  const [first, second] = [load('1'), load('2')];
+  if (!first.ok || !second.ok) throw new Error('expected both to load');
+  expect(second.value.digest).not.toBe(first.value.digest);
+  expect(validateValue(first.value, { n: 3 })).toEqual({ kind: 'valid' });
+  expect(validateValue(second.value, { n: 3 })).toMatchObject({ kind: 'invalid', violations: [{ code: 'cross_field', pointer: '/n', params: { name: 'even', version: '2', outcome: 'failed' } }] });
 });
 
 const cycle: Record<string, unknown> = { tool: TOOL };
@@ -63,6 +81,7 @@ describe('a contract document that cannot be honoured is refused at its place', 
     ['no parameters', { tool: { name: 'a' } }, 'contract/field-missing /tool/parameters'],
     ['an unknown field', { tool: TOOL, budget: 2 }, 'contract/unknown-field /budget'],
     ['an unknown tool field', { tool: { ...TOOL, strict: true } }, 'contract/unknown-field /tool/strict'],
+    ['an unknown way with tool names', { tool: TOOL, toolNames: 'any' }, 'contract/unknown-policy /toolNames'],
     ['a negative budget', { tool: TOOL, operationBudget: -1 }, 'contract/bad-budget /operationBudget'],
     ['a fractional budget', { tool: TOOL, attemptBudget: 1.5 }, 'contract/bad-budget /attemptBudget'],
     ['an absurd budget', { tool: TOOL, operationBudget: 1e9 }, 'contract/bad-budget /operationBudget'],
@@ -71,7 +90,18 @@ describe('a contract document that cannot be honoured is refused at its place', 
     ['an immutable path that is no pointer', { tool: TOOL, immutablePaths: ['/a', 'b'] }, 'contract/bad-pointer /immutablePaths/1'],
     ['an immutable path with a prototype name', { tool: TOOL, immutablePaths: ['/__proto__'] }, 'contract/forbidden-name /immutablePaths/0'],
     ['a check that is code', { tool: TOOL, crossField: [{ kind: 'lte', a: '/a', b: '/b' }, 'a < b'] }, 'contract/cross-field-not-object /crossField/1'],
-    ['an unknown gate', { tool: TOOL, gates: [{ kind: 'shell' }] }, 'contract/gate-invalid /gates/0/pointer'],
+    ['a version from the future', { version: 2, tool: TOOL }, 'contract/unknown-version /version'],
+    ['a null version', { version: null, tool: TOOL }, 'contract/unknown-version /version'],
+    ['a null budget', { tool: TOOL, attemptBudget: null }, 'contract/bad-budget /attemptBudget'],
+    ['null checks', { tool: TOOL, crossField: null }, 'contract/cross-field-not-array /crossField'],
+    ['no operation', { tool: TOOL, allowedOperations: [] }, 'contract/no-operations /allowedOperations'],
+    ['a lock on what cannot be', { tool: CLOSED, immutablePaths: ['/a', '/b'] }, 'contract/impossible-path /immutablePaths/1'],
+    ['a check of what cannot be', { tool: CLOSED, crossField: [{ kind: 'requires', pointer: '/a', required: ['/a', '/a/x'] }] }, 'contract/impossible-path /crossField/0/required/1'],
+    ['a condition on what cannot be', { tool: CLOSED, crossField: [{ kind: 'eq', a: '/a', b: '/a', when: { pointer: '/b', equals: 1 } }] }, 'contract/impossible-path /crossField/0/when/pointer'],
+    ['a gate on what cannot be', { tool: CLOSED, gates: [{ kind: 'reference_exists', pointer: '/b', in: 'all' }] }, 'contract/impossible-path /gates/0/pointer'],
+    ['a gate inside another', { tool: CLOSED, gates: [{ kind: 'any', gates: [{ kind: 'absent', pointer: '/a' }, { kind: 'eq', a: { argument: '/b' }, b: { value: 1 } }] }] }, 'contract/impossible-path /gates/0/gates/1/a/argument'],
+    ['a function that is not there', { tool: CLOSED, crossField: [{ kind: 'function', name: 'f', version: '1' }] }, 'contract/unknown-function /crossField/0'],
+    ['an unknown gate', { tool: TOOL, gates: [{ kind: 'shell' }] }, 'contract/gate-invalid /gates/0/kind'],
   ])('%s', (_, input, expected) => {
     expect(issue(input)).toBe(expected);
   });

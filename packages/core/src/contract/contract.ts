@@ -1,17 +1,19 @@
 /**
  * The contract: JSON Schema, cross-field checks, immutable paths, allowed operations and the two budgets, as one document
- * that can be serialised, hashed and loaded. `loadContract` refuses whatever it cannot honour.
+ * that can be serialised, hashed and loaded. `loadContract` refuses whatever it cannot honour. The shape of the document is published as
+ * `@contractrl/core/contract.schema.json`; what the shape cannot say (a schema, a place, a function) is looked at after it.
  */
 import { digestOf, type Digest } from '../json/digest.ts';
 import { deepFreeze, isJsonArray, isJsonObject, memberOf, readJsonValue, type JsonObject, type JsonValue, type JsonValueIssue } from '../json/value.ts';
 import { OPERATION_KINDS, type OperationKind } from '../patch/operation.ts';
 import { childOf, formatPointer, FORBIDDEN_TOKENS, parsePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
-import { readGates, type GateDocument } from '../repair/gate.ts';
+import { gatePointers, readGates, type GateDocument } from '../repair/gate.ts';
 import { err, ok, type Result } from '../result.ts';
-import { readCrossFieldChecks, type CrossFieldCheck, type CrossFieldIssue } from '../validate/cross-field.ts';
+import { checkPointers, isNamedBy, readCrossFieldChecks, type CheckFunction, type CrossFieldCheck, type CrossFieldIssue } from '../validate/cross-field.ts';
 import { createJudge, type Judge } from '../validate/judge.ts';
 import type { SchemaIssue } from '../validate/schema-check.ts';
 import { setAnnotationsApart, type SchemaAnnotation } from './annotations.ts';
+import { canExist } from './possible-place.ts';
 
 export type { Digest } from '../json/digest.ts';
 
@@ -23,6 +25,8 @@ export interface ToolDefinition {
 }
 
 export interface ContractDocument {
+  /** Of this document's form; absent it is 1, and both have one digest. */
+  readonly version?: 1;
   readonly tool: ToolDefinition;
   readonly allowedOperations: readonly OperationKind[];
   readonly operationBudget: number;
@@ -32,6 +36,8 @@ export interface ContractDocument {
   readonly gates: readonly GateDocument[];
   /** Unknown keywords and formats bind nothing and are listed. Absent where they are refused, which is the default: both ways to say so have one digest. */
   readonly unknownKeywords?: 'annotate';
+  /** A wrong tool name may stand for the one offered name it is close to. Absent where names are exact, which is the default. */
+  readonly toolNames?: 'closest';
 }
 
 export type SchemaDialect = 'draft-07' | '2020-12';
@@ -47,6 +53,13 @@ export interface Contract {
   /** Unknown keywords and formats that bind nothing here; empty where they are refused. */
   readonly annotations: readonly SchemaAnnotation[];
   readonly judge: Judge;
+  /** The host's functions that the checks across fields name. */
+  readonly functions: readonly CheckFunction[];
+}
+
+export interface LoadOptions {
+  /** What the checks of kind `function` may name. */
+  readonly functions?: readonly CheckFunction[];
 }
 
 /** `pointer` addresses the place in the contract document; a missing member is addressed where it should be. */
@@ -57,7 +70,8 @@ export interface ContractIssue {
 }
 type ContractIssueCode =
   | 'contract/field-missing' | 'contract/field-type' | 'contract/unknown-field' | 'contract/unknown-operation' | 'contract/bad-budget'
-  | 'contract/bad-pointer' | 'contract/forbidden-name' | 'contract/unknown-dialect' | 'contract/gate-invalid' | 'contract/unknown-policy';
+  | 'contract/bad-pointer' | 'contract/forbidden-name' | 'contract/unknown-dialect' | 'contract/gate-invalid' | 'contract/unknown-policy'
+  | 'contract/unknown-version' | 'contract/no-operations' | 'contract/impossible-path' | 'contract/unknown-function';
 
 /** Two of each: the budgets of the papers' selected contract. */
 export const DEFAULT_OPERATION_BUDGET = 2;
@@ -66,7 +80,10 @@ export const DEFAULT_ATTEMPT_BUDGET = 2;
 export const MAX_OPERATION_BUDGET = 64;
 export const MAX_ATTEMPT_BUDGET = 16;
 
-const FIELDS: ReadonlySet<string> = new Set(['tool', 'allowedOperations', 'operationBudget', 'attemptBudget', 'immutablePaths', 'crossField', 'gates', 'unknownKeywords']);
+/** The one form of document that is read. */
+export const CONTRACT_VERSION = 1;
+
+const FIELDS: ReadonlySet<string> = new Set(['version', 'tool', 'allowedOperations', 'operationBudget', 'attemptBudget', 'immutablePaths', 'crossField', 'gates', 'unknownKeywords', 'toolNames']);
 const TOOL_FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'parameters']);
 const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
   ['http://json-schema.org/draft-07/schema', 'draft-07'],
@@ -76,9 +93,9 @@ const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
 /**
  * Reads a contract document strictly. Only `tool` with `name` and `parameters` must be given; all five operations, both default budgets,
  * empty lists and `unknownKeywords: 'refuse'` stand in for the rest. The first issue ends it. The result is deep-frozen and shares nothing with `input`;
- * `digest` covers the document with its defaults filled in.
+ * `digest` covers the document with its defaults filled in, and so names and versions of the functions, which must be among `options.functions`.
  */
-export function loadContract(input: unknown): Result<Contract, ContractIssue> {
+export function loadContract(input: unknown, options: LoadOptions = {}): Result<Contract, ContractIssue> {
   const json = readJsonValue(input);
   if (!json.ok) {
     const { code, pointer, ...params } = json.error;
@@ -86,6 +103,8 @@ export function loadContract(input: unknown): Result<Contract, ContractIssue> {
   }
   const fields = readObject(json.value, ROOT_POINTER, FIELDS);
   if (!fields.ok) return fields;
+  const version = givenOr(fields.value, 'version', CONTRACT_VERSION);
+  if (version !== CONTRACT_VERSION) return refuse('contract/unknown-version', formatPointer(['version']), { known: [CONTRACT_VERSION] });
   const tool = readTool(memberOf(fields.value, 'tool'));
   if (!tool.ok) return tool;
   const allowedOperations = readOperations(memberOf(fields.value, 'allowedOperations'));
@@ -96,19 +115,26 @@ export function loadContract(input: unknown): Result<Contract, ContractIssue> {
   if (!attemptBudget.ok) return attemptBudget;
   const immutablePaths = readImmutablePaths(memberOf(fields.value, 'immutablePaths'));
   if (!immutablePaths.ok) return immutablePaths;
-  const crossField = readCrossFieldChecks(memberOf(fields.value, 'crossField') ?? []);
+  const crossField = readCrossFieldChecks(givenOr(fields.value, 'crossField', []));
   if (!crossField.ok) return err(below('/crossField', crossField.error));
-  const gates = readGates(memberOf(fields.value, 'gates') ?? []);
+  const gates = readGates(givenOr(fields.value, 'gates', []));
   if (!gates.ok) return err({ code: 'contract/gate-invalid', pointer: `/gates${gates.error.pointer}` as JsonPointer, params: { issue: gates.error.code, ...gates.error.params } });
 
-  const policy = memberOf(fields.value, 'unknownKeywords') ?? 'refuse';
+  const policy = givenOr(fields.value, 'unknownKeywords', 'refuse');
   if (policy !== 'refuse' && policy !== 'annotate') return refuse('contract/unknown-policy', formatPointer(['unknownKeywords']), { known: ['refuse', 'annotate'] });
+
+  const toolNames = givenOr(fields.value, 'toolNames', 'exact');
+  if (toolNames !== 'exact' && toolNames !== 'closest') return refuse('contract/unknown-policy', formatPointer(['toolNames']), { known: ['exact', 'closest'] });
 
   const dialect = readDialect(tool.value.parameters);
   if (!dialect.ok) return dialect;
   const { schema, annotations } = policy === 'annotate' ? setAnnotationsApart(tool.value.parameters, dialect.value) : { schema: tool.value.parameters, annotations: [] };
   const judge = createJudge(schema, dialect.value);
   if (!judge.ok) return err(below('/tool/parameters', judge.error));
+  const impossible = placesNamed(immutablePaths.value, crossField.value, gates.value).find(({ pointer }) => !canExist(schema, pointer));
+  if (impossible !== undefined) return refuse('contract/impossible-path', impossible.at, { place: impossible.pointer });
+  const functions = resolveFunctions(crossField.value, options.functions ?? []);
+  if (!functions.ok) return functions;
   const document: ContractDocument = {
     tool: tool.value,
     allowedOperations: allowedOperations.value,
@@ -118,8 +144,9 @@ export function loadContract(input: unknown): Result<Contract, ContractIssue> {
     crossField: crossField.value,
     gates: gates.value,
     ...(policy === 'annotate' ? { unknownKeywords: policy } : {}),
+    ...(toolNames === 'closest' ? { toolNames } : {}),
   };
-  return ok(deepFreeze({
+  const contract: Contract = deepFreeze({
     document,
     digest: digestOf(document as unknown as JsonObject),
     dialect: dialect.value,
@@ -127,7 +154,53 @@ export function loadContract(input: unknown): Result<Contract, ContractIssue> {
     schema,
     annotations,
     judge: judge.value,
-  }));
+    functions: functions.value,
+  });
+  loadedContracts.add(contract);
+  return ok(contract);
+}
+
+/** Every contract loaded here: a copy with another judge is none, and accepts nothing. */
+const loadedContracts = new WeakSet<Contract>();
+
+export function isLoadedContract(contract: Contract): boolean {
+  return loadedContracts.has(contract);
+}
+
+interface NamedPlace {
+  /** In the contract document. */
+  readonly at: JsonPointer;
+  /** In the arguments. */
+  readonly pointer: JsonPointer;
+}
+
+/** Every place in the arguments that the document names. */
+function placesNamed(locks: readonly JsonPointer[], checks: readonly CrossFieldCheck[], gates: readonly GateDocument[]): readonly NamedPlace[] {
+  const each = <T>(values: readonly T[], field: string, places: (value: T, at: JsonPointer) => readonly NamedPlace[]): readonly NamedPlace[] => (
+    values.flatMap((value, index) => places(value, formatPointer([field, String(index)])))
+  );
+  return [
+    ...each(locks, 'immutablePaths', (pointer, at) => [{ at, pointer }]),
+    ...each(checks, 'crossField', checkPointers),
+    ...each(gates, 'gates', gatePointers),
+  ];
+}
+
+function resolveFunctions(checks: readonly CrossFieldCheck[], known: readonly CheckFunction[]): Result<readonly CheckFunction[], ContractIssue> {
+  const named: CheckFunction[] = [];
+  for (const [index, check] of checks.entries()) {
+    if (check.kind !== 'function') continue;
+    const found = known.find((each) => isNamedBy(check, each));
+    if (found === undefined) return refuse('contract/unknown-function', formatPointer(['crossField', String(index)]), { name: check.name, version: check.version });
+    const { name, version } = check;
+    if (!named.some((each) => isNamedBy(check, each))) named.push({ name, version, check: (args, parameters) => found.check(args, parameters) });
+  }
+  return ok(named);
+}
+
+/** A member, or what stands in for it. A null was given, and is refused like any other wrong value. */
+function givenOr(object: JsonObject, name: string, standard: JsonValue): JsonValue {
+  return Object.hasOwn(object, name) ? object[name] as JsonValue : standard;
 }
 
 function readObject(value: JsonValue | undefined, pointer: JsonPointer, known: ReadonlySet<string>): Result<JsonObject, ContractIssue> {
@@ -142,7 +215,7 @@ function readTool(value: JsonValue | undefined): Result<ToolDefinition, Contract
   const tool = readObject(value, place, TOOL_FIELDS);
   if (!tool.ok) return tool;
   const name = memberOf(tool.value, 'name');
-  const description = memberOf(tool.value, 'description') ?? '';
+  const description = givenOr(tool.value, 'description', '');
   const parameters = memberOf(tool.value, 'parameters');
   if (name === undefined) return refuse('contract/field-missing', childOf(place, 'name'));
   if (typeof name !== 'string' || name === '') return refuse('contract/field-type', childOf(place, 'name'), { expected: 'non-empty string' });
@@ -156,6 +229,8 @@ function readOperations(value: JsonValue | undefined): Result<readonly Operation
   const place = formatPointer(['allowedOperations']);
   if (value === undefined) return ok(OPERATION_KINDS);
   if (!isJsonArray(value)) return refuse('contract/field-type', place, { expected: 'array' });
+  // budgets of 0 say that nothing may be patched, and say it plainly
+  if (value.length === 0) return refuse('contract/no-operations', place, { known: OPERATION_KINDS });
   const unknown = value.findIndex((item) => !OPERATION_KINDS.some((kind) => kind === item));
   if (unknown !== -1) return refuse('contract/unknown-operation', childOf(place, String(unknown)), { known: OPERATION_KINDS });
   // the declared order of kinds, each once: two contracts that allow the same have the same digest
@@ -163,7 +238,7 @@ function readOperations(value: JsonValue | undefined): Result<readonly Operation
 }
 
 function readBudget(fields: JsonObject, name: string, standard: number, limit: number): Result<number, ContractIssue> {
-  const value = memberOf(fields, name) ?? standard;
+  const value = givenOr(fields, name, standard);
   const isBudget = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= limit;
   return isBudget ? ok(value) : refuse('contract/bad-budget', formatPointer([name]), { minimum: 0, maximum: limit });
 }

@@ -45,6 +45,26 @@ export function contentAutomaton({ patterns, formats, excluded = [], within }: T
   return automaton !== undefined && automaton.stateCount * minLength <= MAX_LENGTH_TABLE ? automaton : undefined;
 }
 
+/** Whether an automaton has at least `enough` texts of those lengths. */
+export function hasTexts({ symbolCount, intervalStarts, intervalSymbols, next, isAccepting }: TextAutomaton, minLength: number, maxLength: number, enough: number): boolean {
+  const widths = new Array<number>(symbolCount).fill(0);
+  for (const [index, symbol] of intervalSymbols.entries()) if (symbol >= 0) widths[symbol] = (widths[symbol] as number) + (intervalStarts[index + 1] ?? Infinity) - (intervalStarts[index] as number);
+  let counts = new Map([[0, 1]]);
+  let found = 0;
+  for (let length = 0; length <= maxLength && found < enough; length += 1) {
+    const further = new Map<number, number>();
+    for (const [state, count] of counts) {
+      if (length >= minLength && isAccepting[state] === 1) found += count;
+      for (let symbol = 0; symbol < symbolCount; symbol += 1) {
+        const target = next[state * symbolCount + symbol] as number;
+        if (target >= 0) further.set(target, Math.min(enough, (further.get(target) ?? 0) + count * (widths[symbol] as number)));
+      }
+    }
+    counts = further;
+  }
+  return found >= enough;
+}
+
 /** Whether `text` has the content, as the judge decides it. */
 export function hasContent(text: string, { patterns, formats, excluded = [] }: TextContent): boolean {
   const matches = (source: string): boolean => {

@@ -19,10 +19,12 @@ export async function runBounded(work: () => unknown, bound: TimeBound | undefin
   // The clock is foreign too: one that cannot be started, or fails, bounds nothing, so the time is up.
   const elapsed = settle(() => {
     timer = bound.start(bound.limitMs);
+    // a promise is no timer, and a rejection that nobody takes ends a Node process
+    void settle(() => timer);
     return timer.elapsed;
   }).then((): Bounded => ({ kind: 'timeout' }));
   const first = await Promise.race([done, elapsed]);
-  await settle(() => timer?.cancel());
+  void settle(() => timer?.cancel());
   return first;
 }
 
@@ -37,7 +39,7 @@ async function settle(work: () => unknown): Promise<Bounded> {
 /** What was thrown may itself throw when it is made a text, or be no valid Unicode, which no ledger row can hold. */
 export function textOfCause(cause: unknown): string {
   try {
-    return String(cause).toWellFormed();
+    return String(cause).replace(/\p{Surrogate}/gu, '\uFFFD');
   } catch {
     return 'a value without a text';
   }

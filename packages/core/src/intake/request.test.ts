@@ -5,6 +5,7 @@ import { readRepairRequest, readRequestText } from './request.ts';
 const TOOL = { name: 'ping', description: 'Ping a host', parameters: { type: 'object' } };
 const RECORD = { id: 'a', request: 'ping it', tool: TOOL, call: { name: 'ping', arguments: { host: 'x' } } };
 
+// checklist: A1
 describe('a whole record', () => {
   test('without options gets the defaults: every operation, two operations, two attempts, nothing locked', () => {
     expect(readRepairRequest(RECORD)).toEqual({
@@ -21,7 +22,7 @@ describe('a whole record', () => {
     const contract = {
       allowedOperations: ['add'], operationBudget: 3, attemptBudget: 1, immutablePaths: ['/host'],
       crossField: [{ kind: 'lte', a: '/a', b: '/b' }], gates: [{ kind: 'reference_exists', pointer: '/host', in: 'hosts' }],
-      unknownKeywords: 'annotate',
+      unknownKeywords: 'annotate', toolNames: 'closest',
     };
     const read = readRepairRequest({
       ...RECORD, request: [{ role: 'system', content: 's' }, { role: 'user', content: 'u' }], tools: ['ping', { name: 'pong', description: '', parameters: {} }],

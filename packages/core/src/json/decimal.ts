@@ -16,6 +16,9 @@ export function toDecimal(value: number): Decimal {
   return scale < 0 ? { units: units * 10n ** BigInt(-scale), scale: 0 } : { units, scale };
 }
 
+/** Doubles hold every decimal of 15 digits apart from its neighbours. */
+const EXACT = 1e15;
+
 export function addDecimals(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale);
   return { units: rescale(a, scale) + rescale(b, scale), scale };
@@ -28,11 +31,20 @@ export function decimalsEqual(a: Decimal, b: Decimal): boolean {
 
 /** Whether `value` is a whole number of `divisor`, which is above zero: 19.99 is one of 0.01, whatever their doubles divide to. */
 export function isMultipleOf(value: number, divisor: number): boolean {
+  for (let power = 1; power <= EXACT; power *= 10) {
+    const step = Math.round(divisor * power);
+    if (step / power !== divisor) continue;
+    // up to 15 digits a double has one decimal, and dividing rounds to it: no big integers, which take ten times as long
+    const units = Math.round(value * power);
+    if (step < EXACT && Math.abs(units) < EXACT) return units / power === value && units % step === 0;
+    break;
+  }
   const [dividend, step] = [toDecimal(value), toDecimal(divisor)];
   const scale = Math.max(dividend.scale, step.scale);
   return rescale(dividend, scale) % rescale(step, scale) === 0n;
 }
 
-function rescale(value: Decimal, scale: number): bigint {
+/** The units of `value` at a scale that is not below its own. */
+export function rescale(value: Decimal, scale: number): bigint {
   return value.units * 10n ** BigInt(scale - value.scale);
 }

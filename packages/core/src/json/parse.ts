@@ -4,7 +4,7 @@
  * One pass, linear in the text; recursion stops at the depth limit. `__proto__` stays an own member, as with `JSON.parse`.
  * Lone surrogates (RFC 8259 §8.2 leaves them open) are refused: no UTF-8 text can carry them to a tool.
  */
-import { childOf, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
+import { formatPointer, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
 import { toDecimal } from './decimal.ts';
 import { DEFAULT_MAX_DEPTH, hasLoneSurrogate, setMember, type JsonValue } from './value.ts';
@@ -53,7 +53,7 @@ export function parseJsonWithLosses(
   return new Reader(text, limits.maxDepth).read();
 }
 
-const WHITESPACE = /[ \t\n\r]*/y;
+const WHITESPACE = ' \t\n\r';
 // a run of characters that may stand in a string as they are (RFC 8259 §7)
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
@@ -62,7 +62,7 @@ const NUMBER_PREFIX = /-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)?
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '"'], ['\\', '\\'], ['/', '/'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'],
 ]);
-const LITERALS: readonly (readonly [string, JsonValue])[] = [['true', true], ['false', false], ['null', null]];
+const LITERALS: ReadonlyMap<string, readonly [string, JsonValue]> = new Map([['t', ['true', true]], ['f', ['false', false]], ['n', ['null', null]]]);
 
 /** Carries an issue out of the recursion; never leaves this file. */
 class Stop {
@@ -73,136 +73,147 @@ class Stop {
 class Reader {
   readonly #text: string;
   readonly #maxDepth: number;
+  /** Asked once of the whole text: most have no surrogate, raw or escaped, and asking every string takes a tenth of the time. */
+  readonly #hasSurrogates: boolean;
   readonly #losses: PrecisionLoss[] = [];
+  /** Tokens down to the value being read: a pointer is only made of them where there is an issue. */
+  readonly #path: string[] = [];
   #offset = 0;
-  #depth = 0;
 
   constructor(text: string, maxDepth: number) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#hasSurrogates = /[\uD800-\uDFFF]|\\u[dD][89a-fA-F]/.test(text);
   }
 
   read(): Result<{ readonly value: JsonValue; readonly losses: readonly PrecisionLoss[] }, JsonIssue> {
     this.#skipWhitespace();
     if (this.#atEnd()) return err({ code: 'json/empty' });
-    const value = this.#value(ROOT_POINTER);
+    const value = this.#value();
     if (value instanceof Stop) return err(value.issue);
     this.#skipWhitespace();
     if (!this.#atEnd()) return err({ code: 'json/trailing', offset: this.#offset, pointer: ROOT_POINTER });
     return ok({ value, losses: this.#losses });
   }
 
-  #value(pointer: JsonPointer): JsonValue | Stop {
+  #value(): JsonValue | Stop {
     switch (this.#text[this.#offset]) {
-      case '{': return this.#nested(pointer, (place) => this.#object(place));
-      case '[': return this.#nested(pointer, (place) => this.#array(place));
-      case '"': return this.#string(pointer);
-      default: return this.#scalar(pointer);
+      case '{': return this.#enter() ?? this.#object();
+      case '[': return this.#enter() ?? this.#array();
+      case '"': return this.#string();
+      default: return this.#scalar();
     }
   }
 
-  #nested(pointer: JsonPointer, read: (pointer: JsonPointer) => JsonValue | Stop): JsonValue | Stop {
-    if (this.#depth >= this.#maxDepth) return new Stop({ code: 'json/too-deep', limit: this.#maxDepth, ...this.#at(pointer) });
-    this.#depth += 1;
+  #enter(): Stop | undefined {
+    if (this.#path.length >= this.#maxDepth) return new Stop({ code: 'json/too-deep', limit: this.#maxDepth, ...this.#at() });
     this.#offset += 1;
     this.#skipWhitespace();
-    const value = read(pointer);
-    this.#depth -= 1;
-    return value;
+    return undefined;
   }
 
-  #object(pointer: JsonPointer): JsonValue | Stop {
+  #object(): JsonValue | Stop {
     const object: Record<string, JsonValue> = {};
     if (this.#take('}')) return object;
     for (;;) {
       const nameOffset = this.#offset;
-      if (this.#text[nameOffset] !== '"') return this.#unexpected('a member name in double quotes', pointer);
-      const name = this.#string(pointer);
+      if (this.#text[nameOffset] !== '"') return this.#unexpected('a member name in double quotes');
+      const name = this.#string();
       if (name instanceof Stop) return name;
-      const place = childOf(pointer, name);
-      if (Object.hasOwn(object, name)) return new Stop({ code: 'json/duplicate-name', name, offset: nameOffset, pointer: place });
+      this.#path.push(name);
+      if (Object.hasOwn(object, name)) return new Stop({ code: 'json/duplicate-name', name, ...this.#at(nameOffset) });
       this.#skipWhitespace();
-      if (!this.#take(':')) return this.#unexpected('":" after the member name', place);
+      if (!this.#take(':')) return this.#unexpected('":" after the member name');
       this.#skipWhitespace();
-      const value = this.#value(place);
+      const value = this.#value();
       if (value instanceof Stop) return value;
       setMember(object, name, value);
+      this.#path.pop();
       this.#skipWhitespace();
       if (this.#take('}')) return object;
-      if (!this.#take(',')) return this.#unexpected('"," or "}"', pointer);
+      if (!this.#take(',')) return this.#unexpected('"," or "}"');
       this.#skipWhitespace();
     }
   }
 
-  #array(pointer: JsonPointer): JsonValue | Stop {
+  #array(): JsonValue | Stop {
     const items: JsonValue[] = [];
     if (this.#take(']')) return items;
     for (;;) {
-      const value = this.#value(childOf(pointer, String(items.length)));
+      this.#path.push(String(items.length));
+      const value = this.#value();
       if (value instanceof Stop) return value;
       items.push(value);
+      this.#path.pop();
       this.#skipWhitespace();
       if (this.#take(']')) return items;
-      if (!this.#take(',')) return this.#unexpected('"," or "]"', pointer);
+      if (!this.#take(',')) return this.#unexpected('"," or "]"');
       this.#skipWhitespace();
     }
   }
 
-  #string(pointer: JsonPointer): string | Stop {
+  #string(): string | Stop {
     const start = this.#offset;
     this.#offset += 1;
-    const parts: string[] = [];
-    for (;;) {
-      PLAIN.lastIndex = this.#offset;
-      PLAIN.test(this.#text);
-      parts.push(this.#text.slice(this.#offset, PLAIN.lastIndex));
-      this.#offset = PLAIN.lastIndex;
-      if (this.#take('"')) break;
-      if (!this.#take('\\')) return this.#unexpected('a character allowed in a string', pointer);
+    let value = this.#plain();
+    while (!this.#take('"')) {
+      if (!this.#take('\\')) return this.#unexpected('a character allowed in a string');
       const escape = this.#text[this.#offset];
       const plain = escape === undefined ? undefined : ESCAPES.get(escape);
       if (plain !== undefined) {
-        parts.push(plain);
+        value += plain;
         this.#offset += 1;
       } else {
-        if (!this.#take('u')) return this.#unexpected('an escape of RFC 8259 §7', pointer);
+        if (!this.#take('u')) return this.#unexpected('an escape of RFC 8259 §7');
         const digits = /^[0-9a-fA-F]{0,4}/.exec(this.#text.slice(this.#offset, this.#offset + 4))?.[0] ?? '';
         this.#offset += digits.length;
-        if (digits.length < 4) return this.#unexpected('four hexadecimal digits', pointer);
-        parts.push(String.fromCharCode(Number.parseInt(digits, 16)));
+        if (digits.length < 4) return this.#unexpected('four hexadecimal digits');
+        value += String.fromCharCode(Number.parseInt(digits, 16));
       }
+      value += this.#plain();
     }
-    const value = parts.join('');
-    return hasLoneSurrogate(value) ? new Stop({ code: 'json/lone-surrogate', offset: start, pointer }) : value;
+    return this.#hasSurrogates && hasLoneSurrogate(value) ? new Stop({ code: 'json/lone-surrogate', ...this.#at(start) }) : value;
   }
 
-  #scalar(pointer: JsonPointer): JsonValue | Stop {
-    for (const [literal, value] of LITERALS) {
-      if (this.#text.startsWith(literal, this.#offset)) {
-        this.#offset += literal.length;
-        return value;
-      }
-      const rest = this.#text.slice(this.#offset, this.#offset + literal.length);
-      if (rest !== '' && rest.length < literal.length && literal.startsWith(rest)) return new Stop({ code: 'json/truncated', ...this.#at(pointer) });
-    }
-    NUMBER_PREFIX.lastIndex = this.#offset;
+  #plain(): string {
+    const start = this.#offset;
+    PLAIN.lastIndex = start;
+    PLAIN.test(this.#text);
+    this.#offset = PLAIN.lastIndex;
+    return this.#text.slice(start, this.#offset);
+  }
+
+  #scalar(): JsonValue | Stop {
+    const literal = LITERALS.get(this.#text[this.#offset] ?? '');
+    return literal === undefined ? this.#number() : this.#literal(...literal);
+  }
+
+  #literal(literal: string, value: JsonValue): JsonValue | Stop {
+    const found = this.#text.slice(this.#offset, this.#offset + literal.length);
+    if (found !== literal) return literal.startsWith(found) ? new Stop({ code: 'json/truncated', ...this.#at() }) : this.#unexpected('a value');
+    this.#offset += literal.length;
+    return value;
+  }
+
+  #number(): JsonValue | Stop {
     NUMBER.lastIndex = this.#offset;
     const match = NUMBER.exec(this.#text);
-    const wasCut = NUMBER_PREFIX.test(this.#text) && match?.[0].length !== this.#text.length - this.#offset;
-    if (wasCut) return new Stop({ code: 'json/truncated', ...this.#at(pointer) });
-    if (match === null) return this.#unexpected('a value', pointer);
+    const end = this.#offset + (match?.[0].length ?? 0);
+    NUMBER_PREFIX.lastIndex = this.#offset;
+    if ((match === null || /[.eE]/.test(this.#text[end] ?? '')) && NUMBER_PREFIX.test(this.#text)) return new Stop({ code: 'json/truncated', ...this.#at() });
+    if (match === null) return this.#unexpected('a value');
     const [literal, fraction, exponent] = match;
     const number = Number(literal);
     if (losesPrecision(literal, number, fraction === undefined && exponent === undefined)) {
-      this.#losses.push({ code: 'json/precision-loss', literal, ...this.#at(pointer) });
+      this.#losses.push({ code: 'json/precision-loss', literal, ...this.#at() });
     }
-    this.#offset += literal.length;
+    this.#offset = end;
     return Number.isFinite(number) ? number : Math.sign(number) * Number.MAX_VALUE;
   }
 
   /** At the end of the text every expectation fails because the text was cut; elsewhere the character is wrong. */
-  #unexpected(expected: string, pointer: JsonPointer): Stop {
-    return new Stop(this.#atEnd() ? { code: 'json/truncated', ...this.#at(pointer) } : { code: 'json/syntax', expected, ...this.#at(pointer) });
+  #unexpected(expected: string): Stop {
+    return new Stop(this.#atEnd() ? { code: 'json/truncated', ...this.#at() } : { code: 'json/syntax', expected, ...this.#at() });
   }
 
   #take(character: string): boolean {
@@ -212,17 +223,15 @@ class Reader {
   }
 
   #skipWhitespace(): void {
-    WHITESPACE.lastIndex = this.#offset;
-    WHITESPACE.test(this.#text);
-    this.#offset = WHITESPACE.lastIndex;
+    while (WHITESPACE.includes(this.#text[this.#offset] ?? '.')) this.#offset += 1;
   }
 
   #atEnd(): boolean {
     return this.#offset >= this.#text.length;
   }
 
-  #at(pointer: JsonPointer): At {
-    return { offset: this.#offset, pointer };
+  #at(offset: number = this.#offset): At {
+    return { offset, pointer: formatPointer(this.#path) };
   }
 }
 

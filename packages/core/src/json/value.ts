@@ -124,5 +124,6 @@ export function readJsonValue(input: unknown, maxDepth: number = DEFAULT_MAX_DEP
 
 /** UTF-8 cannot carry a lone surrogate: what is judged and what is sent would differ. RFC 7493 §2.1 and RFC 8785 §3.2.2.2 forbid it. */
 export function hasLoneSurrogate(text: string): boolean {
-  return /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
+  // most texts have no surrogate at all, and the pattern for a lone one looks around at every character
+  return /[\uD800-\uDFFF]/.test(text) && /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
 }

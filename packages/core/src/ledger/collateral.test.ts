@@ -29,6 +29,7 @@ describe('changed leaves', () => {
   });
 });
 
+// checklist: D5
 describe('collateral', () => {
   const at = (text: string): JsonPointer => text as JsonPointer;
   const patch = (operations: readonly { op: string; path: string; from?: string; value?: JsonValue }[]): Patch => operations as unknown as Patch;

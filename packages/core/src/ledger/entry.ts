@@ -1,10 +1,12 @@
 /**
- * What the ledger records of one repair: opened, one entry a proposal, closed, resources. Plain JSON, so that a row is bytes.
+ * What the ledger records of one repair: opened, perhaps deterministic, one entry a proposal, closed, resources. Plain JSON, so that a row is bytes.
  * Everything but `resources` follows from the input and the proposals alone and is the same on every machine; no gold label has a field.
  */
 import { digestOfText, type Digest } from '../json/digest.ts';
 import { hasLoneSurrogate, isJsonObject, jsonTypeOf, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { Patch } from '../patch/operation.ts';
+import type { ReadingStep } from '../reading/find-reading.ts';
 import type { MaskTrail } from '../repair/proposer.ts';
 import type { Violation } from '../validate/violation.ts';
 
@@ -35,11 +37,36 @@ export interface OpenedEntry {
   readonly requestDigest: Digest;
   /** The verifier's report on the call as it arrived. */
   readonly report: readonly Violation[];
+  /** True where readings and the deterministic step were on; absent where the call was taken as it stands, as in older ledgers. */
+  readonly deterministic?: boolean;
+  /** How the call was read, where not as it stands. */
+  readonly reading?: OpenedReading;
   /** Identity of the policy: model, adapter, prompt version, sampling. */
   readonly proposer: JsonObject;
   readonly seed: number | null;
   /** Configuration and source revision of the run, as the host names them. */
   readonly manifest: JsonObject;
+  /** Present where contents are recorded by keyed digest alone. `keyCheck` tells whether a key is the one that was used. */
+  readonly privacy?: { readonly method: 'hmac-sha256'; readonly keyCheck: Digest };
+}
+
+export interface OpenedReading {
+  /** The tool that the call's name stands for. */
+  readonly toolName?: string;
+  /** From the whole text inwards to the object's. */
+  readonly steps?: readonly ReadingStep[];
+}
+
+/** What was certain without a policy: applied before the first proposal. It costs operations and no attempt. */
+export interface DeterministicEntry {
+  readonly kind: 'deterministic';
+  readonly caseId: string;
+  readonly patch: Patch;
+  /** The rule of each operation. */
+  readonly rules: readonly DeterministicRule[];
+  /** As an attempt's. */
+  readonly verdict: string;
+  readonly report: readonly Violation[];
 }
 
 export interface TokenCounts {
@@ -113,7 +140,7 @@ export interface ResourcesEntry {
   readonly signals?: readonly (JsonObject | null)[];
 }
 
-export type LedgerEntry = OpenedEntry | AttemptEntry | AbstentionEntry | ClosedEntry | ResourcesEntry;
+export type LedgerEntry = OpenedEntry | DeterministicEntry | AttemptEntry | AbstentionEntry | ClosedEntry | ResourcesEntry;
 
 type FieldType = 'string' | 'number' | 'boolean' | 'array' | 'object';
 type FieldTable<Entry> = { readonly [Name in keyof Entry]-?: FieldType | `${FieldType}|null` | (undefined extends Entry[Name] ? `${FieldType}|absent` : never) };
@@ -122,8 +149,10 @@ type FieldTable<Entry> = { readonly [Name in keyof Entry]-?: FieldType | `${Fiel
 export const ENTRY_FIELDS: { readonly [Kind in LedgerEntry['kind']]: FieldTable<Extract<LedgerEntry, { readonly kind: Kind }>> } = {
   opened: {
     kind: 'string', caseId: 'string', contractDigest: 'string|null', contract: 'object|null', call: 'object', toolNames: 'array', finishReason: 'string|null',
-    context: 'object', requestDigest: 'string', report: 'array', proposer: 'object', seed: 'number|null', manifest: 'object',
+    context: 'object', requestDigest: 'string', report: 'array', deterministic: 'boolean|absent', reading: 'object|absent', proposer: 'object', seed: 'number|null', manifest: 'object',
+    privacy: 'object|absent',
   },
+  deterministic: { kind: 'string', caseId: 'string', patch: 'array', rules: 'array', verdict: 'string', report: 'array' },
   attempt: {
     kind: 'string', caseId: 'string', number: 'number', proposal: 'object', isComplete: 'boolean', patch: 'array|null', verdict: 'string',
     report: 'array', tokens: 'object', maskDigest: 'string|null', maskTrail: 'object|absent',
@@ -137,25 +166,26 @@ export const ENTRY_FIELDS: { readonly [Kind in LedgerEntry['kind']]: FieldTable<
   resources: { kind: 'string', caseId: 'string', prefillMs: 'number', decodeMs: 'number', maskMs: 'number', confidence: 'number|null', signals: 'array|absent' },
 };
 
+/** {@link ENTRY_FIELDS} as it is asked for, since every row that is read asks. */
+const FIELD_CHECKS: ReadonlyMap<unknown, readonly (readonly [name: string, types: string, allowed: readonly string[]])[]> = new Map(
+  Object.entries(ENTRY_FIELDS).map(([kind, fields]) => [kind, Object.entries(fields).map(([name, types]) => [name, types, types.split('|')] as const)]),
+);
+
 /** The first fault of a value that should be an entry: a field that is unknown, missing or of another type. Undefined where there is none. */
 export function entryFault(value: JsonValue | undefined): string | undefined {
   if (!isJsonObject(value)) return 'entry: not an object';
   const kind = memberOf(value, 'kind');
-  const fields: Readonly<Record<string, string>> | undefined = isEntryKind(kind) ? ENTRY_FIELDS[kind] : undefined;
-  if (fields === undefined) return 'kind: unknown';
+  const checks = FIELD_CHECKS.get(kind);
+  if (checks === undefined) return 'kind: unknown';
+  const fields = ENTRY_FIELDS[kind as LedgerEntry['kind']];
   const stranger = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
   if (stranger !== undefined) return `${stranger}: unknown field`;
-  const fault = Object.entries(fields).find(([name, types]) => {
+  const fault = checks.find(([name, , allowed]) => {
     const member = memberOf(value, name);
-    return !types.split('|').includes(member === undefined ? 'absent' : jsonTypeOf(member));
+    return !allowed.includes(member === undefined ? 'absent' : jsonTypeOf(member));
   });
   return fault === undefined ? undefined : `${fault[0]}: not ${fault[1]}`;
 }
-
-function isEntryKind(kind: JsonValue | undefined): kind is LedgerEntry['kind'] {
-  return typeof kind === 'string' && Object.hasOwn(ENTRY_FIELDS, kind);
-}
-
 /** Records a text by its digest, and whole where it is short enough and valid Unicode (canonical text can hold nothing else). */
 export function recordText(text: string): RecordedText {
   const isRecorded = text.length <= RECORDED_TEXT_LIMIT && !hasLoneSurrogate(text);

@@ -19,11 +19,12 @@ function contractOf(overrides: Readonly<Record<string, unknown>> = {}): Contract
 }
 
 describe('a frozen trace', () => {
+  // checklist: G1, G5
   test('holds what was judged: call, reports, proposals, verdicts, budgets, retries', async () => {
     const frozen = await frozenOf(STILL_WRONG, GOOD);
     expect(frozen.opened).toMatchObject({
       caseId: 'case-1', contractDigest: contractOf().digest, contract: contractOf().document,
-      call: { name: 'transfer', arguments: { text: '{"to":"ACC-2041","amount_cents":"15000"}' } },
+      call: { name: 'transfer', arguments: { text: '{"to":"ACC-2041","amount_cents":"150.00"}' } },
       report: [{ code: 'wrong_type', pointer: '/amount_cents' }], proposer: { policy: 'scripted' }, seed: 13, manifest: { revision: 'abc' },
     });
     expect(frozen.proposals).toMatchObject([
@@ -74,8 +75,9 @@ describe('a frozen trace', () => {
 });
 
 describe('the digest', () => {
+  // checklist: G3
   test('is the same in every run and on every machine: pinned', async () => {
-    expect((await frozenOf(STILL_WRONG, GOOD)).digest).toMatchInlineSnapshot(`"778180841d12519785546eb4b6f35808636c35e7bb9f4d97e65a77b7ae1051a2"`);
+    expect((await frozenOf(STILL_WRONG, GOOD)).digest).toMatchInlineSnapshot(`"6f7fb7d640c2baef0e997b7fb160246185733fa80206e8b347777f5015e8e30f"`);
   });
 
   test('leaves wall-clock figures and confidence out, and binds everything else', async () => {
@@ -97,6 +99,7 @@ describe('the digest', () => {
   });
 });
 
+// checklist: G4
 describe('replay without the policy', () => {
   test.each<[string, string[]]>([
     ['repaired at once', [GOOD]],
@@ -153,6 +156,7 @@ describe('gold is opened only over a frozen repair', () => {
     expect(score).toBe(true);
   });
 
+  // checklist: F1, F5
   test('what was not frozen is refused, also a copy that looks the same', async () => {
     const frozen = await frozenOf(GOOD);
     expect(isFrozenRepair(frozen)).toBe(true);
@@ -160,6 +164,7 @@ describe('gold is opened only over a frozen repair', () => {
     expect(() => scoreFrozen(structuredClone(frozen), new Gold(1), () => 1)).toThrow(TypeError);
   });
 
+  // checklist: F4
   test('a label has nothing to read, list, print or serialise', () => {
     const gold = new Gold({ secret: 'target' });
     expect(JSON.stringify({ gold })).toBe('{"gold":{}}');

@@ -3,13 +3,14 @@
  * the call, the policy's identity, the seed and the ordered trace; measured figures stay outside it, so that it is the same on every machine.
  */
 import type { Brand } from '../brand.ts';
-import { digestOf, type Digest } from '../json/digest.ts';
-import { readJsonValue, type JsonValue } from '../json/value.ts';
-import type { AbstentionEntry, AttemptEntry, ClosedEntry, LedgerEntry, OpenedEntry, ResourcesEntry } from './entry.ts';
+import { digestOfText, type Digest } from '../json/digest.ts';
+import type { AbstentionEntry, AttemptEntry, ClosedEntry, DeterministicEntry, LedgerEntry, OpenedEntry, ResourcesEntry } from './entry.ts';
+import { entryText, sealEntry } from './entry-text.ts';
 
 /** The entries of one repair in the order they were written. */
 export interface RepairTrace {
   readonly opened: OpenedEntry;
+  readonly deterministic: DeterministicEntry | undefined;
   readonly proposals: readonly (AttemptEntry | AbstentionEntry)[];
   readonly closed: ClosedEntry;
   readonly resources: ResourcesEntry | undefined;
@@ -26,32 +27,29 @@ export function isFrozenRepair(value: unknown): value is FrozenRepair {
 }
 
 /**
- * Seals the entries of one repair: opened, proposals, closed, and perhaps resources, all of one case.
+ * Seals the entries of one repair: opened, perhaps deterministic, proposals, closed, and perhaps resources, all of one case.
  * Another order is a caller's bug: TypeError. The result is a deep-frozen copy.
  */
 export function freeze(entries: readonly LedgerEntry[]): FrozenRepair {
-  const copy = readJsonValue(entries, MAX_ENTRY_DEPTH);
-  if (!copy.ok) throw new TypeError(`entries are not JSON: ${copy.error.code} at "${copy.error.pointer}"`);
-  const trace = traceOf(copy.value as unknown as readonly LedgerEntry[]);
-  if (trace === undefined) throw new TypeError('entries must be opened, attempts, closed and resources of one case, in this order');
-  const deterministic = trace.entries.filter((entry) => entry.kind !== 'resources');
-  const frozen = Object.freeze({ ...trace, digest: digestOf(deterministic as unknown as JsonValue) }) as FrozenRepair;
+  const trace = traceOf(Object.freeze(entries.map(sealEntry)));
+  if (trace === undefined) throw new TypeError('entries must be opened, perhaps deterministic, attempts, closed and resources of one case, in this order');
+  const deterministic = trace.entries.filter((entry) => entry.kind !== 'resources').map(entryText);
+  const frozen = Object.freeze({ ...trace, digest: digestOfText(`[${deterministic.join()}]`) }) as FrozenRepair;
   frozenRepairs.add(frozen);
   return frozen;
 }
-
-/** A contract of full depth stands a few levels down in an entry. */
-export const MAX_ENTRY_DEPTH = 512;
 
 /** The trace that entries make, or undefined where they are not one whole repair. */
 export function traceOf(entries: readonly LedgerEntry[]): RepairTrace | undefined {
   const [opened, ...rest] = entries;
   const last = rest.at(-1);
   const resources = last?.kind === 'resources' ? last : undefined;
-  const middle = resources === undefined ? rest : rest.slice(0, -1);
+  const [next] = rest;
+  const deterministic = next?.kind === 'deterministic' ? next : undefined;
+  const middle = rest.slice(deterministic === undefined ? 0 : 1, resources === undefined ? undefined : -1);
   const closed = middle.at(-1);
-  const proposals = middle.slice(0, -1).filter((entry) => entry.kind === 'attempt' || entry.kind === 'abstention');
+  const proposals = Object.freeze(middle.slice(0, -1).filter((entry) => entry.kind === 'attempt' || entry.kind === 'abstention'));
   if (opened?.kind !== 'opened' || closed?.kind !== 'closed' || proposals.length !== middle.length - 1) return undefined;
   if (entries.some((entry) => entry.caseId !== opened.caseId)) return undefined;
-  return { entries, opened, proposals, closed, resources };
+  return { entries, opened, deterministic, proposals, closed, resources };
 }

@@ -1,6 +1,8 @@
 /** Compile-time separation: a line marked `@ts-expect-error` that compiled would fail the type check. */
 import type { JsonValue } from '../json/value.ts';
+import type { Dispatch, Executor } from '../execute/executor.ts';
 import type { AcceptedCall } from '../repair/accepted-call.ts';
+import type { GateInput } from '../repair/gate.ts';
 import type { RepairOutcome } from '../repair/outcome.ts';
 import type { Observation } from '../repair/proposer.ts';
 import type { RepairState } from '../repair/state.ts';
@@ -8,6 +10,7 @@ import type { LedgerEntry } from './entry.ts';
 import type { FrozenRepair, RepairTrace } from './freeze.ts';
 import { scoreFrozen, type Gold } from './gold.ts';
 
+// checklist: F3, F6
 declare const gold: Gold<{ readonly arguments: JsonValue }>;
 declare const state: RepairState;
 declare const observation: Observation;
@@ -15,6 +18,7 @@ declare const frozen: FrozenRepair;
 declare const trace: RepairTrace;
 declare const entries: readonly LedgerEntry[];
 declare const outcome: RepairOutcome;
+declare const executor: Executor;
 declare function dispatch(call: AcceptedCall): void;
 
 // A label is no JSON value, so no part of the online state can hold one.
@@ -30,6 +34,11 @@ export const inContext: Observation = { ...observation, context: { target: gold 
 export const beside: Observation = { ...observation, gold };
 // @ts-expect-error
 export const inLedger: LedgerEntry = { ...frozen.opened, context: { target: gold } };
+
+// @ts-expect-error
+export const inGate: GateInput = { tool: '', arguments: {}, state: { target: gold } };
+// @ts-expect-error
+export const toTool: Dispatch = { name: '', argumentsText: '', arguments: { target: gold }, idempotencyKey: frozen.digest };
 
 // The state has six parts, no fewer and no more.
 export const parts: Record<keyof RepairState, true> = { candidate: true, code: true, pointer: true, history: true, attemptsLeft: true, operationsLeft: true };
@@ -55,3 +64,5 @@ dispatch({ name: 'transfer', argumentsText: '{}', arguments: {} });
 if (outcome.status === 'abstained') dispatch(outcome.accepted);
 // @ts-expect-error
 if (outcome.status === 'failed') dispatch(outcome.arguments);
+// @ts-expect-error
+void executor.execute('case', { name: 'transfer', argumentsText: '{}', arguments: {} });

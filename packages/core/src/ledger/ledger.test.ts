@@ -63,6 +63,7 @@ describe('a whole ledger', () => {
     expect(verifyRows([])).toEqual({ ok: true, value: GENESIS });
   });
 
+  // checklist: G7
   test('the genesis digest never changes without a new ledger version', () => {
     expect(GENESIS.head).toMatchInlineSnapshot(`"8f427358b0aea578b758cfd98d038a32cd68ed6a54727ad352770de2c84079fb"`);
   });
@@ -79,6 +80,7 @@ describe('a whole ledger', () => {
   });
 });
 
+// checklist: G2
 describe('the first broken row is named', () => {
   test('for every single changed byte', () => {
     const bytes = new TextEncoder().encode(text);
@@ -153,6 +155,7 @@ describe('the first broken row is named', () => {
   });
 });
 
+// checklist: G1
 test('entries cannot be changed after they are appended', () => {
   const entry = (rows[1] as LedgerRow).entry as { verdict: string };
   expect(() => { entry.verdict = 'accepted'; }).toThrow(TypeError);

@@ -2,13 +2,14 @@
  * The append-only ledger: one row an entry, each bound to the one before it by SHA-256 over RFC 8785 bytes. There is no update and no
  * delete. A chain alone cannot show that rows are missing at its end: keep the last head elsewhere and pass it as `to`.
  */
-import { canonicalText } from '../json/canonical.ts';
-import { digestOf, digestOfText, type Digest } from '../json/digest.ts';
+import { canonicalText, readCanonicalText } from '../json/canonical.ts';
+import { digestOfText, type Digest } from '../json/digest.ts';
 import { parseJson, type JsonLimits } from '../json/parse.ts';
-import { isJsonObject, readJsonValue, type JsonValue } from '../json/value.ts';
+import { deepFreeze, isJsonObject, readJsonValue, type JsonValue } from '../json/value.ts';
 import { err, ok, type Result } from '../result.ts';
 import { entryFault, LEDGER_VERSION, type LedgerEntry } from './entry.ts';
-import { freeze, MAX_ENTRY_DEPTH, traceOf, type FrozenRepair } from './freeze.ts';
+import { entryText, MAX_ROW_DEPTH, rememberText, sealEntry } from './entry-text.ts';
+import { freeze, traceOf, type FrozenRepair } from './freeze.ts';
 
 export interface LedgerRow {
   /** From 0. */
@@ -41,12 +42,29 @@ export type LedgerIssue =
   | { readonly code: 'ledger/wrong-head'; readonly index: number; readonly expected: Digest; readonly found: Digest }
   | { readonly code: 'ledger/open-repair'; readonly index: number; readonly caseId: string };
 
+/** Rows whose shape is known and that nobody can change: made by {@link appendEntry}, or read here. */
+const knownRows = new WeakSet<object>();
+
 /** The row that follows `at`. The entry is copied and frozen; one that is not JSON is a caller's bug: TypeError. */
 export function appendEntry(at: LedgerHead, entry: LedgerEntry): LedgerRow {
-  const copy = readJsonValue(entry, MAX_ENTRY_DEPTH);
-  if (!copy.ok) throw new TypeError(`entry is not JSON: ${copy.error.code} at "${copy.error.pointer}"`);
-  const body = { sequence: at.count, previousDigest: at.head, entry: copy.value };
-  return Object.freeze({ ...body, digest: digestOf(body) }) as unknown as LedgerRow;
+  const sealed = sealEntry(entry);
+  const body = { entry: sealed, previousDigest: at.head, sequence: at.count };
+  const row = Object.freeze({ ...body, digest: digestOfText(bodyText(body)) });
+  knownRows.add(row);
+  return row;
+}
+
+/** The canonical text of a known row without its digest: what the digest is of. The host writes well-formed strings as RFC 8785 does. */
+function bodyText({ entry, previousDigest, sequence }: Omit<LedgerRow, 'digest'>): string {
+  return `{"entry":${entryText(entry)}${tailText(previousDigest, sequence)}`;
+}
+
+function tailText(previousDigest: Digest, sequence: number): string {
+  return `,"previousDigest":${JSON.stringify(previousDigest)},"sequence":${sequence}}`;
+}
+
+function frontText(digest: Digest): string {
+  return `{"digest":${JSON.stringify(digest)},`;
 }
 
 /** The head after a row. */
@@ -68,11 +86,11 @@ export function appendRepair(at: LedgerHead, repair: FrozenRepair): { readonly r
 
 /** One line of JSON Lines, its newline included, in canonical text: equal rows are equal bytes. */
 export function formatRow(row: LedgerRow): string {
-  return `${canonicalText(row as unknown as JsonValue)}\n`;
+  return `${knownRows.has(row) ? frontText(row.digest) + bodyText(row).slice(1) : canonicalText(row as unknown as JsonValue)}\n`;
 }
 
 /** A row carries a contract and up to two recorded texts. */
-const ROW_LIMITS: JsonLimits = { maxDepth: MAX_ENTRY_DEPTH, maxLength: 67_108_864 };
+const ROW_LIMITS: JsonLimits = { maxDepth: MAX_ROW_DEPTH, maxLength: 67_108_864 };
 
 /**
  * Reads JSON Lines as {@link formatRow} wrote them. A last line without its newline is a write that was cut short (`ledger/torn-row`).
@@ -83,66 +101,102 @@ export function readLedgerText(text: string): Result<readonly LedgerRow[], Ledge
   const rest = lines.pop();
   const rows: LedgerRow[] = [];
   for (const [index, line] of lines.entries()) {
-    const parsed = parseJson(line, ROW_LIMITS);
-    if (!parsed.ok) return err({ code: 'ledger/bad-json', index, issue: parsed.error.code });
-    const row = readRow(parsed.value, index);
+    const row = readRowText(line, index);
     if (!row.ok) return row;
-    // Another spelling of the same value (`1E+21`, `\u001F`) keeps the digest: the bytes themselves must be the canonical ones.
-    if (canonicalText(parsed.value) !== line) return err({ code: 'ledger/not-canonical', index });
     rows.push(row.value);
   }
   return rest === '' ? ok(rows) : err({ code: 'ledger/torn-row', index: rows.length });
 }
 
+/** Reads one line, its newline left out. */
+export function readRowText(line: string, index: number): Result<LedgerRow, LedgerIssue> {
+  const known = readCanonicalText(line, MAX_ROW_DEPTH);
+  const parsed = known === undefined ? parseJson(line, ROW_LIMITS) : ok(known);
+  if (!parsed.ok) return err({ code: 'ledger/bad-json', index, issue: parsed.error.code });
+  const read = toRow(deepFreeze(parsed.value), index);
+  if (!read.ok) return read;
+  // Another spelling of the same value (`1E+21`, `\u001F`) keeps the digest: the bytes themselves must be the canonical ones.
+  if (known === undefined && canonicalText(parsed.value) !== line) return err({ code: 'ledger/not-canonical', index });
+  const { digest, entry, previousDigest, sequence } = read.value;
+  rememberText(entry, line.slice(frontText(digest).length + '"entry":'.length, -tailText(previousDigest, sequence).length));
+  return read;
+}
+
+/** Where a chain begins and how it must go on. */
+export interface ChainBounds {
+  readonly from?: LedgerHead;
+  /** The chain must end exactly here, so that rows cut off its end are seen too. */
+  readonly to?: LedgerHead;
+  /** The chain must pass here: a head that was kept before more rows came. */
+  readonly through?: LedgerHead;
+}
+
 /**
  * Checks the chain from `from` on and names the first broken row: a changed row gives `digest-mismatch`, a removed or reordered one
- * `bad-sequence` or `broken-link`. With `to`, the chain must end exactly there, so rows cut off its end are seen too.
+ * `bad-sequence` or `broken-link`.
  */
-export function verifyRows(
-  rows: readonly unknown[], { from = GENESIS, to }: { readonly from?: LedgerHead; readonly to?: LedgerHead } = {},
-): Result<LedgerHead, LedgerIssue> {
-  let at = from;
+export function verifyRows(rows: readonly unknown[], bounds: ChainBounds = {}): Result<LedgerHead, LedgerIssue> {
+  let at = bounds.from ?? GENESIS;
   for (const [index, value] of rows.entries()) {
     const read = readRow(value, index);
     if (!read.ok) return read;
-    const { sequence, previousDigest, digest, entry } = read.value;
-    if (sequence !== at.count) return err({ code: 'ledger/bad-sequence', index, expected: at.count, found: sequence });
-    if (previousDigest !== at.head) return err({ code: 'ledger/broken-link', index, expected: at.head, found: previousDigest });
-    const expected = digestOf({ sequence, previousDigest, entry: entry as unknown as JsonValue });
-    if (digest !== expected) return err({ code: 'ledger/digest-mismatch', index, expected, found: digest });
-    at = headAfter(read.value);
+    const next = follow(at, read.value, index, bounds);
+    if (!next.ok) return next;
+    at = next.value;
   }
-  if (to !== undefined && at.count < to.count) return err({ code: 'ledger/truncated', index: rows.length, expectedCount: to.count });
-  if (to !== undefined && at.head !== to.head) return err({ code: 'ledger/wrong-head', index: rows.length, expected: to.head, found: at.head });
+  return endOf(at, rows.length, bounds);
+}
+
+/** The head after `row`, where it continues `at`. */
+export function follow(at: LedgerHead, row: LedgerRow, index: number, { through }: ChainBounds): Result<LedgerHead, LedgerIssue> {
+  const { sequence, previousDigest, digest } = row;
+  if (sequence !== at.count) return err({ code: 'ledger/bad-sequence', index, expected: at.count, found: sequence });
+  if (previousDigest !== at.head) return err({ code: 'ledger/broken-link', index, expected: at.head, found: previousDigest });
+  const expected = digestOfText(bodyText(row));
+  if (digest !== expected) return err({ code: 'ledger/digest-mismatch', index, expected, found: digest });
+  if (through?.count === sequence + 1 && through.head !== digest) return err({ code: 'ledger/wrong-head', index, expected: through.head, found: digest });
+  return ok(headAfter(row));
+}
+
+/** The end of a chain, where nothing is missing at it. `index` is its number of rows. */
+export function endOf(at: LedgerHead, index: number, { to, through }: ChainBounds): Result<LedgerHead, LedgerIssue> {
+  const expectedCount = Math.max(to?.count ?? 0, through?.count ?? 0);
+  if (at.count < expectedCount) return err({ code: 'ledger/truncated', index, expectedCount });
+  if (to !== undefined && at.head !== to.head) return err({ code: 'ledger/wrong-head', index, expected: to.head, found: at.head });
   return ok(at);
 }
 
 /** The repairs in verified rows, sealed again. Rows that do not make whole repairs are `ledger/open-repair` at the first row of the repair. */
 export function repairsIn(rows: readonly LedgerRow[]): Result<readonly FrozenRepair[], LedgerIssue> {
-  const repairs: FrozenRepair[] = [];
-  let start = 0;
-  while (start < rows.length) {
-    const first = rows[start] as LedgerRow;
-    const next = rows.findIndex((row, index) => index > start && row.entry.kind === 'opened');
-    const end = next === -1 ? rows.length : next;
-    const entries = rows.slice(start, end).map((row) => row.entry);
-    if (traceOf(entries) === undefined) return err({ code: 'ledger/open-repair', index: start, caseId: first.entry.caseId });
-    repairs.push(freeze(entries));
-    start = end;
-  }
-  return ok(repairs);
+  const groups = groupRepairs(rows);
+  return groups.ok ? ok(groups.value.map(freeze)) : groups;
+}
+
+/** The entries of each repair. */
+export function groupRepairs(rows: readonly LedgerRow[]): Result<readonly (readonly LedgerEntry[])[], LedgerIssue> {
+  const starts = rows.flatMap((row, index) => (index === 0 || row.entry.kind === 'opened' ? [index] : []));
+  const groups = starts.map((start, at) => rows.slice(start, starts[at + 1]).map((row) => row.entry));
+  const open = groups.findIndex((entries) => traceOf(entries) === undefined);
+  return open === -1 ? ok(groups) : err({ code: 'ledger/open-repair', index: starts[open] ?? 0, caseId: groups[open]?.[0]?.caseId ?? '' });
 }
 
 const ROW_FIELDS = ['digest', 'entry', 'previousDigest', 'sequence'];
 
 function readRow(value: unknown, index: number): Result<LedgerRow, LedgerIssue> {
+  if (typeof value === 'object' && value !== null && knownRows.has(value)) return ok(value as LedgerRow);
+  const json = readJsonValue(value, MAX_ROW_DEPTH);
+  return json.ok ? toRow(json.value, index) : err({ code: 'ledger/bad-row', index, detail: json.error.code });
+}
+
+/** `value` is deep-frozen. */
+function toRow(value: JsonValue, index: number): Result<LedgerRow, LedgerIssue> {
   const refuse = (detail: string): Result<LedgerRow, LedgerIssue> => err({ code: 'ledger/bad-row', index, detail });
-  const json = readJsonValue(value, MAX_ENTRY_DEPTH);
-  if (!json.ok || !isJsonObject(json.value)) return refuse(json.ok ? 'row: not an object' : json.error.code);
-  const row = json.value;
-  if (Object.keys(row).sort().join() !== ROW_FIELDS.join()) return refuse(`row: must have the fields ${ROW_FIELDS.join(', ')}`);
-  if (!Number.isSafeInteger(row['sequence'])) return refuse('sequence: not an integer');
-  if (typeof row['previousDigest'] !== 'string' || typeof row['digest'] !== 'string') return refuse('digest: not a string');
-  const fault = entryFault(row['entry']);
-  return fault === undefined ? ok(row as unknown as LedgerRow) : refuse(fault);
+  if (!isJsonObject(value)) return refuse('row: not an object');
+  if (Object.keys(value).length !== ROW_FIELDS.length || !ROW_FIELDS.every((name) => Object.hasOwn(value, name))) return refuse(`row: must have the fields ${ROW_FIELDS.join(', ')}`);
+  if (!Number.isSafeInteger(value['sequence'])) return refuse('sequence: not an integer');
+  if (typeof value['previousDigest'] !== 'string' || typeof value['digest'] !== 'string') return refuse('digest: not a string');
+  const fault = entryFault(value['entry']);
+  if (fault !== undefined) return refuse(fault);
+  knownRows.add(value);
+  return ok(value as unknown as LedgerRow);
 }

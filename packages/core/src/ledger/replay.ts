@@ -6,6 +6,7 @@ import type { Contract } from '../contract/contract.ts';
 import { canonicalText } from '../json/canonical.ts';
 import type { JsonValue } from '../json/value.ts';
 import { NO_COST } from '../repair/close.ts';
+import type { GateHost } from '../repair/gate.ts';
 import type { Proposal, ProposalCost, Proposer } from '../repair/proposer.ts';
 import { repairCall } from '../repair/repair.ts';
 import { err, ok, type Result } from '../result.ts';
@@ -14,13 +15,17 @@ import type { FrozenRepair } from './freeze.ts';
 
 export type ReplayIssue =
   | { readonly code: 'replay/contract-mismatch'; readonly expected: string; readonly found: string | null }
+  /** The recorded contract can no longer be loaded. */
+  | { readonly code: 'replay/contract-refused'; readonly issue: string }
+  /** Figures or texts of the trace contradict each other. */
+  | { readonly code: 'replay/inconsistent'; readonly index: number; readonly detail: string }
   /** A text of the trace was recorded by digest alone; `index` is its entry's. */
   | { readonly code: 'replay/text-not-recorded'; readonly index: number }
   /** The first entry that comes out otherwise. An entry that is missing on one side is null. */
   | { readonly code: 'replay/difference'; readonly index: number; readonly recorded: LedgerEntry | null; readonly replayed: LedgerEntry | null };
 
-/** Runs a frozen trace again under `contract`. `ok` holds how many entries agreed. */
-export async function replayTrace(trace: FrozenRepair, contract: Contract): Promise<Result<number, ReplayIssue>> {
+/** Runs a frozen trace again under `contract`, with the gate functions it names. `ok` holds how many entries agreed. */
+export async function replayTrace(trace: FrozenRepair, contract: Contract, gates?: GateHost): Promise<Result<number, ReplayIssue>> {
   const { opened, proposals, closed } = trace;
   const { contractDigest } = opened;
   if (contractDigest !== contract.digest) return err({ code: 'replay/contract-mismatch', expected: contract.digest, found: contractDigest });
@@ -47,16 +52,20 @@ export async function replayTrace(trace: FrozenRepair, contract: Contract): Prom
     },
   };
   const seed = opened.seed === null ? {} : { seed: opened.seed };
-  const { frozen } = await repairCall(request, recorded, { signal, manifest: opened.manifest, ...seed });
+  const { frozen } = await repairCall(request, recorded, { signal, deterministic: opened.deterministic === true, functions: contract.functions, manifest: opened.manifest, ...seed, ...(gates === undefined ? {} : { gates }) });
 
   // The request text is not recorded, only its digest; the resources are measurements.
-  const expected = [opened, ...proposals, closed];
-  const actual = [{ ...frozen.opened, requestDigest: opened.requestDigest }, ...frozen.proposals, frozen.closed];
+  const expected = [opened, ...beforeProposals(trace), ...proposals, closed];
+  const actual = [{ ...frozen.opened, requestDigest: opened.requestDigest }, ...beforeProposals(frozen), ...frozen.proposals, frozen.closed];
   for (let index = 0; index < Math.max(expected.length, actual.length); index += 1) {
     const [before, after] = [expected[index] ?? null, actual[index] ?? null];
     if (textOf(before) !== textOf(after)) return err({ code: 'replay/difference', index, recorded: before, replayed: after });
   }
   return ok(expected.length);
+}
+
+function beforeProposals({ deterministic }: FrozenRepair): readonly LedgerEntry[] {
+  return deterministic === undefined ? [] : [deterministic];
 }
 
 function textOf(entry: LedgerEntry | null): string {

@@ -17,6 +17,7 @@ function outcome(document: JsonValue, patch: string, contract: Contract = contra
   return result.ok ? result.value : result.error.code;
 }
 
+// checklist: B6, B7
 describe('what JSON Patch libraries were measured to get wrong is refused', () => {
   test.each<[string, JsonValue, string, string]>([
     ['replace a missing member', {}, '[{"op":"replace","path":"/a","value":1}]', 'patch/path-unresolved'],
@@ -135,6 +136,7 @@ describe('a locked pointer', () => {
   });
 });
 
+// checklist: B3
 describe('the order of the checks', () => {
   const parameters = { properties: { a: {}, l: {} }, additionalProperties: false };
   const contract = contractOf({ immutablePaths: ['/l'], allowedOperations: ['add', 'remove'] }, parameters);

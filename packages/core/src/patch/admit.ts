@@ -4,7 +4,7 @@
  * Reference: RFC 6902 §4 to the letter, own members only; narrower in that the root is never written and no prototype name is ever named.
  */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { arrayIndexOf, FORBIDDEN_TOKENS, isPrefix, lastTokenOf, parentOf, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
+import { arrayIndexOf, FORBIDDEN_TOKENS, isPrefix, lastTokenOf, namesForbidden, parentOf, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
 import type { Contract } from '../contract/contract.ts';
 import { prohibits, schemaAt } from '../contract/schema-at.ts';
@@ -71,12 +71,6 @@ function checkTokens(operation: Operation): Refusal | undefined {
 
 function hasForbiddenToken(pointer: JsonPointer): boolean {
   return tokensOf(pointer).some((token) => FORBIDDEN_TOKENS.has(token));
-}
-
-/** Whether any member anywhere in `value` has one of the {@link FORBIDDEN_TOKENS} as its name. */
-function namesForbidden(value: JsonValue): boolean {
-  if (isJsonArray(value)) return value.some(namesForbidden);
-  return isJsonObject(value) && Object.keys(value).some((name) => FORBIDDEN_TOKENS.has(name) || namesForbidden(value[name] as JsonValue));
 }
 
 function checkApplicable(document: JsonValue, operation: Operation): Refusal | undefined {

@@ -1,10 +1,11 @@
 /** The last stage, Freeze: what the loop did becomes ledger entries, one sealed trace and the outcome. Nothing here decides anything. */
 import type { Contract } from '../contract/contract.ts';
+import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { RepairRequest } from '../intake/request.ts';
 import { digestOf, digestOfText } from '../json/digest.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { countCollateral, type Collateral } from '../ledger/collateral.ts';
-import { recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type OpenedEntry, type TokenCounts } from '../ledger/entry.ts';
+import { recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type DeterministicEntry, type OpenedEntry, type OpenedReading, type TokenCounts } from '../ledger/entry.ts';
 import { freeze } from '../ledger/freeze.ts';
 import type { Patch } from '../patch/operation.ts';
 import type { JsonPointer } from '../pointer.ts';
@@ -29,6 +30,9 @@ export interface Case {
   /** Undefined where it could not be loaded. */
   readonly contract: Contract | undefined;
   readonly report: readonly Violation[];
+  readonly isDeterministic: boolean;
+  /** Absent where the call is taken as it stands. */
+  readonly reading?: OpenedReading;
   readonly proposer: JsonObject;
   readonly seed: number | undefined;
   readonly manifest: JsonObject;
@@ -36,7 +40,7 @@ export interface Case {
 
 /** What the attempts added up to. */
 export interface Progress {
-  readonly entries: readonly (AttemptEntry | AbstentionEntry)[];
+  readonly entries: readonly (DeterministicEntry | AttemptEntry | AbstentionEntry)[];
   readonly history: readonly HistoryEntry[];
   /** Every applied operation, in order. */
   readonly applied: Patch;
@@ -52,7 +56,14 @@ export interface Progress {
   readonly signals: readonly (JsonObject | null)[];
 }
 
+/** The verdict of the patch that made the call acceptable. */
+export const ACCEPTED = 'accepted';
+
 export const NO_COST: ProposalCost = { promptTokenCount: 0, generatedTokenCount: 0, forcedTokenCount: 0, prefillMs: 0, decodeMs: 0, maskMs: 0 };
+
+export const NO_PROGRESS: Progress = {
+  entries: [], history: [], applied: [], before: undefined, after: undefined, reported: [], validatorCalls: 0, cost: NO_COST, confidence: undefined, signals: [],
+};
 
 export function addCosts(a: ProposalCost, b: ProposalCost): ProposalCost {
   return {
@@ -99,7 +110,7 @@ export function close(of: Case, progress: Progress, ending: Ending): RepairOutco
     { kind: 'resources', caseId: request.id, prefillMs, decodeMs, maskMs, confidence: confidence ?? null, ...(signals.some((each) => each !== null) ? { signals } : {}) },
   ]);
   const base = {
-    id: request.id, name: request.call.name, reports: report, history: progress.history, attempts: closed.attempts, operations: closed.operations,
+    id: request.id, name: of.reading?.toolName ?? request.call.name, reports: report, reading: of.reading, rules: rulesOf(progress), history: progress.history, attempts: closed.attempts, operations: closed.operations,
     confidence, cost: progress.cost, ledger: frozen.digest, frozen,
   };
   switch (ending.status) {
@@ -119,7 +130,11 @@ export function close(of: Case, progress: Progress, ending: Ending): RepairOutco
   }
 }
 
-function openedEntry({ request, contract, report, proposer, seed, manifest }: Case): OpenedEntry {
+function rulesOf({ entries: [first] }: Progress): readonly DeterministicRule[] {
+  return first?.kind === 'deterministic' ? first.rules : [];
+}
+
+function openedEntry({ request, contract, report, isDeterministic, reading, proposer, seed, manifest }: Case): OpenedEntry {
   return {
     kind: 'opened',
     caseId: request.id,
@@ -131,6 +146,8 @@ function openedEntry({ request, contract, report, proposer, seed, manifest }: Ca
     context: request.context,
     requestDigest: digestOfText(JSON.stringify(request.request)),
     report,
+    ...(isDeterministic ? { deterministic: true } : {}),
+    ...(reading === undefined ? {} : { reading }),
     proposer,
     seed: seed ?? null,
     manifest,

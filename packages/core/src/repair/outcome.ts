@@ -2,15 +2,22 @@
 import type { JsonObject } from '../json/value.ts';
 import type { Digest } from '../json/digest.ts';
 import type { FrozenRepair } from '../ledger/freeze.ts';
+import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { Patch } from '../patch/operation.ts';
 import type { Violation } from '../validate/violation.ts';
 import type { AcceptedCall } from './accepted-call.ts';
+import type { OpenedReading } from '../ledger/entry.ts';
 import type { HistoryEntry } from './state.ts';
 import type { ProposalCost } from './proposer.ts';
 
 interface OutcomeBase {
   readonly id: string;
+  /** The tool's name, corrected where the contract allows that. */
   readonly name: string;
+  /** How name and text of the call were read, where not as they stand. */
+  readonly reading: OpenedReading | undefined;
+  /** The rules of the operations that the deterministic step applied, in order. */
+  readonly rules: readonly DeterministicRule[];
   /** The first report: what was wrong with the call as it arrived. Empty where it was valid. */
   readonly reports: readonly Violation[];
   readonly history: readonly HistoryEntry[];

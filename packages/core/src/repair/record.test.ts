@@ -34,3 +34,10 @@ test('a broken input line has a failed record with its code and no ledger', () =
   const record = failedRecord('line 7', { code: 'request/not-json', pointer: '' as never, params: {} });
   expect(record).toMatchObject({ id: 'line 7', status: 'failed', reason: 'request/not-json', ledger: null });
 });
+
+test('the record says how the call was read and by which rules it was repaired', async () => {
+  const call = { name: 'transfer', arguments: '[{"to":"ACC-2041","amount_cents":"15000"}]' };
+  expect(toRepairRecord(await repairCall(requestOf({ call }), scripted()), { totalMs: 1 })).toMatchObject({
+    status: 'repaired', reading: { steps: [{ kind: 'list-of-one', start: 1, end: 41 }] }, rules: ['text-to-json'], attempts: 0, operations: 1,
+  });
+});

@@ -1,7 +1,9 @@
 /** The output record of a repair: what the command line prints and logs keep. Arguments are there only where the validator accepted them. */
+import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { IntakeIssue } from '../intake/fields.ts';
 import type { Digest } from '../json/digest.ts';
 import type { JsonObject } from '../json/value.ts';
+import type { OpenedReading } from '../ledger/entry.ts';
 import type { Patch } from '../patch/operation.ts';
 import type { Violation } from '../validate/violation.ts';
 import { NO_COST, tokenCounts } from './close.ts';
@@ -13,6 +15,9 @@ export interface RepairRecord {
   readonly name: string;
   readonly arguments?: JsonObject;
   readonly patch?: Patch;
+  /** How the call was read, where not as it stands, and the rules of what was repaired before the policy was asked. */
+  readonly reading?: OpenedReading;
+  readonly rules?: readonly DeterministicRule[];
   readonly reports: readonly Pick<Violation, 'code' | 'pointer' | 'keyword' | 'params'>[];
   readonly reason?: string;
   readonly attempts: number;
@@ -34,6 +39,8 @@ export function toRepairRecord(outcome: RepairOutcome, timing: { readonly totalM
     name: outcome.name,
     ...('arguments' in outcome ? { arguments: outcome.arguments } : {}),
     ...('patch' in outcome ? { patch: outcome.patch } : {}),
+    ...(outcome.reading === undefined ? {} : { reading: outcome.reading }),
+    ...(outcome.rules.length === 0 ? {} : { rules: outcome.rules }),
     reports: outcome.reports.map(({ code, pointer, keyword, params }) => ({ code, pointer, keyword, params })),
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
     attempts: outcome.attempts,

@@ -57,6 +57,7 @@ describe('a call that is repaired', () => {
   });
 });
 
+// checklist: B8, H3
 describe('a refused proposal costs one attempt, leaves the candidate and is shown to the next attempt', () => {
   test.each([
     ['text that is no JSON', 'sorry, I cannot', 'json/syntax'],
@@ -81,7 +82,7 @@ describe('a refused proposal costs one attempt, leaves the candidate and is show
       },
     };
     const outcome = await repairCall(requestOf(), proposer);
-    expect(seen[1]?.state).toMatchObject({ candidate: { to: 'ACC-2041', amount_cents: '15000' }, attemptsLeft: 1, operationsLeft: 2, history: [{ verdict: code }] });
+    expect(seen[1]?.state).toMatchObject({ candidate: { to: 'ACC-2041', amount_cents: '150.00' }, attemptsLeft: 1, operationsLeft: 2, history: [{ verdict: code }] });
     expect(outcome).toMatchObject({ status: 'repaired', attempts: 2, operations: 1, patch: JSON.parse(GOOD) });
   });
 
@@ -108,6 +109,7 @@ describe('budgets are hard', () => {
     expect(outcome).toMatchObject({ status: 'failed', reason: 'repair/operations-exhausted', attempts: 1, operations: 1 });
   });
 
+  // checklist: B2
   test.each([{ attemptBudget: 0 }, { operationBudget: 0 }])('with %j the only outcome is to abstain', async (contract) => {
     const proposer = scripted(GOOD);
     expect(await repairCall(requestOf({ contract }), proposer)).toMatchObject({ status: 'abstained', reason: 'abstain/over-budget', attempts: 0 });
@@ -115,6 +117,7 @@ describe('budgets are hard', () => {
   });
 });
 
+// checklist: B9
 describe('abstaining', () => {
   test.each(['ambiguous', 'not-in-state', 'over-budget', 'locked', 'unsafe', 'unknown-tool', 'unrepairable'])('%s ends the repair and leaves the budget', async (code) => {
     const outcome = await repairCall(requestOf(), scripted(abstain(code)));

@@ -28,9 +28,11 @@ export interface HistoryEntry {
 /** The report of a candidate that needs repair: there is always a first violation. */
 export type InvalidReport = Extract<ValidationReport, { readonly kind: 'invalid' }>;
 
-/** The state before the first attempt, whole budgets, deep-frozen. `candidate` is copied: the caller's own value stays as it was. */
-export function openRepair(contract: Contract, report: InvalidReport, candidate: JsonValue): RepairState {
+/** The state before the first attempt, deep-frozen; budgets are whole, save for operations that the deterministic step took. `candidate` is copied: the caller's own value stays as it was. */
+export function openRepair(
+  contract: Contract, report: InvalidReport, candidate: JsonValue, operationsLeft: number = contract.document.operationBudget,
+): RepairState {
   const [{ code, pointer }] = report.violations;
-  const { attemptBudget, operationBudget } = contract.document;
-  return deepFreeze({ candidate: cloneJson(candidate), code, pointer, history: [], attemptsLeft: attemptBudget, operationsLeft: operationBudget });
+  const { attemptBudget } = contract.document;
+  return deepFreeze({ candidate: cloneJson(candidate), code, pointer, history: [], attemptsLeft: attemptBudget, operationsLeft });
 }

@@ -23,6 +23,7 @@ function open(candidate = { to: 1, memo: { deep: ['x'] } }): RepairState {
 }
 
 describe('opening a repair', () => {
+  // checklist: B1
   test('gives exactly the six parts, with whole budgets', () => {
     expect(open()).toEqual({ candidate: { to: 1, memo: { deep: ['x'] } }, code: 'wrong_type', pointer: '/to', history: [], attemptsLeft: 4, operationsLeft: 3 });
   });
@@ -55,6 +56,7 @@ describe('a refused proposal', () => {
   });
 });
 
+// checklist: B1
 test('history grows by one an attempt; earlier states and entries stay as they were, and cannot be changed', () => {
   const first = refuse(open(), PATCH, 'patch/locked-path');
   const second = transition(first, PATCH, { to: 1 }, reportAt('/to'));

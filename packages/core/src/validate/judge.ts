@@ -60,6 +60,7 @@ function indexSchema(ajv: Ajv, root: JsonObject, dialect: SchemaDialect): Schema
       const validate = ajv.getSchema(`${ROOT_KEY}#${toUriFragment(location)}`);
       return validate === undefined || validate(value) === true ? [] : validate.errors ?? [];
     },
+    resolve: (schema) => (isJsonObject(schema) && Object.hasOwn(schema, '$ref') ? referenceTarget(root, schema['$ref'])?.schema : schema),
   };
 }
 

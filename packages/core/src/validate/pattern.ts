@@ -6,28 +6,14 @@
  * Reference: ECMA-262 §22.2.1 (grammar with [UnicodeMode]); K. Thompson, Regular Expression Search Algorithm, CACM 11(6), 1968.
  */
 import { err, ok, type Result } from '../result.ts';
-import { classRanges } from './class-ranges.ts';
 
 /** Tests whether the pattern matches somewhere in the text. */
 export interface Pattern {
   readonly source: string;
   /** Throws {@link PatternBudgetError} where text × program exceeds the step budget; the judge turns that into `undecided`. */
   test(text: string): boolean;
-  /** The same program one code point at a time, for the mask, which must know what can still follow. Built on first use. */
-  machine(): PatternMachine;
-}
-
-/** Instructions that wait for what follows, ascending. */
-export type PatternThreads = readonly number[];
-
-export interface PatternMachine {
-  /** Sets of code points (first, last, first, last, …) that the pattern tells apart: those inside the same sets step alike. */
-  readonly ranges: readonly (readonly number[])[];
-  /** Whether it matters if the code point before is a word character. */
-  readonly looksBehind: boolean;
-  readonly start: PatternThreads | 'matched';
-  /** What follows `next`, undefined being the end of the text; `previous` is undefined at its start. `matched` stays so whatever follows. */
-  step(threads: PatternThreads, previous: number | undefined, next: number | undefined): PatternThreads | 'matched';
+  /** What a test runs; `machineOf` steps through it one code point at a time. */
+  readonly program: readonly Instruction[];
 }
 
 export type PatternIssue =
@@ -44,7 +30,7 @@ const MAX_STEP_COUNT = 10_000_000;
 
 export class PatternBudgetError extends Error {}
 
-type Assertion = '^' | '$' | '\\b' | '\\B';
+export type Assertion = '^' | '$' | '\\b' | '\\B';
 
 type Node =
   | { readonly kind: 'character'; readonly codePoint: number }
@@ -54,7 +40,7 @@ type Node =
   | { readonly kind: 'choice'; readonly items: readonly Node[] }
   | { readonly kind: 'repeat'; readonly item: Node; readonly minimum: number; readonly maximum: number };
 
-type Instruction =
+export type Instruction =
   | { readonly kind: 'consume'; readonly source: string | number; readonly accepts: (codePoint: number) => boolean }
   | { readonly kind: 'assertion'; readonly source: Assertion }
   | { readonly kind: 'split'; first: number; second: number }
@@ -81,8 +67,7 @@ function compile(source: string): Result<Pattern, PatternIssue> {
   const program: Instruction[] = [];
   if (!emit(tree.value, program)) return err({ code: 'pattern/too-large', source, limit: MAX_PROGRAM_LENGTH });
   program.push({ kind: 'match' });
-  let machine: PatternMachine | undefined;
-  return ok({ source, test: (text) => run(program, text), machine: () => (machine ??= machineOf(program)), toString: () => source });
+  return ok({ source, program, test: (text) => run(program, text), toString: () => source });
 }
 
 /** The host's RegExp, or `undefined` where the host refuses the text; its constructor can only say so by throwing. */
@@ -269,7 +254,7 @@ function split(first: number, second: number): { kind: 'split'; first: number; s
 }
 
 /** Membership of one code point in a class, an escape or `.`, as the host decides it; remembered per code point. */
-function classTest(source: string): (codePoint: number) => boolean {
+export function classTest(source: string): (codePoint: number) => boolean {
   const single = hostPattern(`^${source}$`) as RegExp;
   const known = new Map<number, boolean>();
   // 0 not asked yet, 1 outside, 2 inside: most text is ASCII, and a table is five times faster than the map
@@ -284,57 +269,6 @@ function classTest(source: string): (codePoint: number) => boolean {
       else known.set(codePoint, accepted);
     }
     return accepted;
-  };
-}
-
-function machineOf(program: readonly Instruction[]): PatternMachine {
-  const ranges = new Map<string | number, readonly number[]>();
-  for (const instruction of program) {
-    if (instruction.kind !== 'consume' || ranges.has(instruction.source)) continue;
-    const { source, accepts } = instruction;
-    ranges.set(source, typeof source === 'number' ? [source, source] : classRanges(source, accepts));
-  }
-  const looksBehind = program.some((instruction) => instruction.kind === 'assertion' && instruction.source.startsWith('\\'));
-  if (looksBehind) ranges.set('\\w', classRanges('\\w', classTest('\\w')));
-
-  const seenIn = new Uint32Array(program.length);
-  let generation = 0;
-  /** Follows splits, and assertions that hold; those decided `later` wait with the instructions that consume. */
-  const close = (starts: readonly number[], decide: (assertion: Assertion) => boolean | 'later'): PatternThreads | 'matched' => {
-    generation += 1;
-    const waiting: number[] = [];
-    const stack = [...starts];
-    while (stack.length > 0) {
-      const index = stack.pop() as number;
-      if (seenIn[index] === generation) continue;
-      seenIn[index] = generation;
-      const instruction = program[index] as Instruction;
-      if (instruction.kind === 'match') return 'matched';
-      if (instruction.kind === 'split') {
-        stack.push(instruction.second, instruction.first);
-        continue;
-      }
-      const decision = instruction.kind === 'consume' ? 'later' : decide(instruction.source);
-      if (decision === 'later') waiting.push(index);
-      else if (decision) stack.push(index + 1);
-    }
-    return waiting.sort((left, right) => left - right);
-  };
-
-  return {
-    ranges: [...ranges.values()],
-    looksBehind,
-    start: close([0], (assertion) => (assertion === '^' ? true : 'later')),
-    step(threads, previous, next) {
-      const isBoundary = isWordCodePoint(previous) !== isWordCodePoint(next);
-      const holdsHere: Readonly<Record<Assertion, boolean>> = { '^': previous === undefined, $: next === undefined, '\\b': isBoundary, '\\B': !isBoundary };
-      const ready = threads.some((index) => program[index]?.kind === 'assertion') ? close(threads, (assertion) => holdsHere[assertion]) : threads;
-      if (ready === 'matched') return ready;
-      if (next === undefined) return [];
-      const after = ready.filter((index) => (program[index] as Extract<Instruction, { kind: 'consume' }>).accepts(next)).map((index) => index + 1);
-      // the match may also begin here
-      return close([...after, 0], (assertion) => (assertion === '^' ? false : 'later'));
-    },
   };
 }
 
@@ -387,10 +321,6 @@ function holds(assertion: Assertion, text: string, offset: number): boolean {
   return isBoundary === (assertion === '\\b');
 }
 
-function isWordUnit(unit: string | undefined): boolean {
+export function isWordUnit(unit: string | undefined): boolean {
   return unit !== undefined && /\w/.test(unit);
-}
-
-function isWordCodePoint(codePoint: number | undefined): boolean {
-  return codePoint !== undefined && codePoint < 0x80 && isWordUnit(String.fromCharCode(codePoint));
 }

@@ -5,7 +5,8 @@
  * Reference: M. Rabin, D. Scott, Finite Automata and Their Decision Problems, IBM Journal 3(2), 1959 (subsets and products).
  */
 import { err, ok, type Result } from '../result.ts';
-import { compilePattern, type PatternIssue, type PatternMachine, type PatternThreads } from './pattern.ts';
+import { compilePattern, type PatternIssue } from './pattern.ts';
+import { machineOf, type PatternMachine, type PatternThreads } from './pattern-machine.ts';
 
 /** Immutable. State 0 is the start. */
 export interface TextAutomaton {
@@ -63,7 +64,7 @@ function build(sources: readonly string[], wantedCount: number): Result<TextAuto
   for (const source of sources) {
     const pattern = compilePattern(source);
     if (!pattern.ok) return pattern;
-    machines.push(pattern.value.machine());
+    machines.push(machineOf(pattern.value));
   }
   const alphabet = alphabetOf(machines.flatMap(({ ranges }) => ranges));
   const symbolCount = alphabet.representatives.length;

@@ -48,6 +48,12 @@ describe('text that cannot be read', () => {
   });
 });
 
+/** Two branches, told apart by `kind`, one of them behind a reference. */
+const TAGGED = {
+  $defs: { p: { properties: { kind: { const: 'p' }, x: { type: 'number' } }, required: ['kind'] } },
+  properties: { a: { oneOf: [{ $ref: '#/$defs/p' }, { properties: { kind: { enum: ['q', 'r'] } }, required: ['kind', 'y'] }] } },
+};
+
 describe('what the schema says', () => {
   test.each<[string, unknown, string, readonly string[]]>([
     ['a missing member is reported where it should be', { properties: { o: { required: ['a/b'] } } }, '{"o":{}}', ['missing_required@/o/a~1b']],
@@ -64,13 +70,18 @@ describe('what the schema says', () => {
     ['not', { properties: { a: { not: { type: 'string' } } } }, '{"a":"s"}', ['schema_violation@/a']],
     ['a condition reports what failed, not itself', { if: { required: ['a'] }, then: { required: ['b'] }, else: {} }, '{"a":1}', ['missing_required@/b']],
     ['two branches at once', { properties: { a: { oneOf: [{ type: 'number' }, { type: 'integer' }] } } }, '{"a":1}', ['union_ambiguous@/a']],
-    ['the closest branch of a union comes first', { properties: { a: { anyOf: [{ type: 'string' }, { type: 'object', required: ['x'] }] } } }, '{"a":{}}', ['missing_required@/a/x', 'wrong_type@/a', 'union_no_match@/a']],
+    ['the closest branch of a union comes first', { properties: { a: { anyOf: [{ type: 'string' }, { type: 'object', required: ['x'] }] } } }, '{"a":{}}', ['missing_required@/a/x', 'union_no_match@/a']],
     ['a large union reports its closest branch alone', { properties: { a: { anyOf: ['p', 'q', 'r', 's', 't'].map((name) => ({ properties: { kind: { const: name }, n: { type: 'number' } }, required: ['kind'] })) } } }, '{"a":{"kind":"r","n":"1"}}', ['wrong_type@/a/n', 'union_no_match@/a']],
-    ['a union behind a reference', { $defs: { u: { anyOf: [{ $ref: '#/$defs/s' }, { type: 'null' }] }, s: { type: 'object', required: ['x'] } }, properties: { a: { items: { $ref: '#/$defs/u' } } } }, '{"a":[{}]}', ['missing_required@/a/0/x', 'wrong_type@/a/0', 'union_no_match@/a/0']],
+    ['a union behind a reference', { $defs: { u: { anyOf: [{ $ref: '#/$defs/s' }, { type: 'null' }] }, s: { type: 'object', required: ['x'] } }, properties: { a: { items: { $ref: '#/$defs/u' } } } }, '{"a":[{}]}', ['missing_required@/a/0/x', 'union_no_match@/a/0']],
+    ['a union without a branch of the value\'s type says so once', { properties: { a: { anyOf: [{ type: 'string' }, { type: 'object', required: ['x'] }] } } }, '{"a":1}', ['wrong_type@/a', 'union_no_match@/a']],
+    ['the branch whose tag the value bears stands alone', TAGGED, '{"a":{"kind":"p","x":"1"}}', ['wrong_type@/a/x', 'union_no_match@/a']],
+    ['without a tag every branch is heard, the closest first', TAGGED, '{"a":{"z":1,"x":"1"}}', ['missing_required@/a/kind', 'wrong_type@/a/x', 'missing_required@/a/y', 'union_no_match@/a']],
+    ['of equally close branches the one that fails deeper inside comes first', { properties: { a: { anyOf: [{ properties: { o: { type: 'string' } } }, { properties: { o: { properties: { i: { type: 'string' } } } } }] } } }, '{"a":{"o":{"i":1}}}', ['wrong_type@/a/o/i', 'wrong_type@/a/o', 'union_no_match@/a']],
   ])('%s', (_, parameters, text, expected) => {
     expect(report(parameters, text)).toEqual(expected);
   });
 
+  // checklist: C5
   test('a violation carries its keyword, its place in the schema and its parameters, also behind a reference', () => {
     const parameters = { $defs: { level: { enum: ['low', 'high'] }, node: { properties: { level: { $ref: '#/$defs/level' }, next: { $ref: '#/$defs/node' } } } }, $ref: '#/$defs/node' };
     expect(validateArguments(contractOf(parameters), '{"next":{"next":{"level":"mid"}}}').report).toEqual({
@@ -81,7 +92,7 @@ describe('what the schema says', () => {
 
   test.each(['https://example.org/s', 'urn:example:s'])('a union is explained in a schema with the base %s, and behind names that need escapes', ($id) => {
     const parameters = { $id, $defs: { 'x y%/~': { anyOf: [{ type: 'object', required: ['k'] }, { type: 'null' }] } }, properties: { 'a b%25/~ü': { allOf: [{ $ref: '#/$defs/x%20y%25~1~0' }] } } };
-    expect(report(parameters, '{"a b%25/~ü":{}}')).toEqual(['missing_required@/a b%25~1~0ü/k', 'wrong_type@/a b%25~1~0ü', 'union_no_match@/a b%25~1~0ü']);
+    expect(report(parameters, '{"a b%25/~ü":{}}')).toEqual(['missing_required@/a b%25~1~0ü/k', 'union_no_match@/a b%25~1~0ü']);
   });
 
   test('a report is never longer than a hundred violations', () => {
@@ -94,13 +105,42 @@ describe('what the schema says', () => {
     expect([Object.isFrozen(value), Object.isFrozen(found)]).toEqual([true, true]);
   });
 
+  // checklist: C3
   test('a judge that cannot decide counts as invalid', () => {
     const text = JSON.stringify({ a: 'a'.repeat(400_000) });
     expect(report({ properties: { a: { pattern: 'a{0,200}b' } } }, text)).toEqual(['undecided@']);
   });
 });
 
+describe('near misses are named as data', () => {
+  const NAMES = { properties: { calendar_id: {}, path: {}, body: {} }, required: ['calendar_id', 'path'], additionalProperties: false };
+  const LEVELS = { properties: { level: { enum: ['low', 'high', 'very-high', 7] } } };
+  test.each<[string, unknown, string, readonly unknown[]]>([
+    ['a name in another style, from both sides', NAMES, '{"calendarId":"c","path":"p"}', [{ missingProperty: 'calendar_id', closestName: 'calendarId' }, { additionalProperty: 'calendarId', closestName: 'calendar_id' }]],
+    ['a longer name with the same last word', NAMES, '{"calendar_id":"c","filePath":"p"}', [{ missingProperty: 'path', closestName: 'filePath' }, { additionalProperty: 'filePath', closestName: 'path' }]],
+    ['two that fit equally are none', NAMES, '{"calendar_id":"c","filePath":"p","dirPath":"q"}', [{ missingProperty: 'path' }, { additionalProperty: 'filePath', closestName: 'path' }, { additionalProperty: 'dirPath', closestName: 'path' }]],
+    ['a name that is like no other', NAMES, '{"calendar_id":"c","path":"p","zebra":1}', [{ additionalProperty: 'zebra' }]],
+    ['a value by case', LEVELS, '{"level":"LOW"}', [{ allowedValues: ['low', 'high', 'very-high', 7], closestValue: 'low' }]],
+    ['a value by separators', LEVELS, '{"level":"Very High"}', [{ allowedValues: ['low', 'high', 'very-high', 7], closestValue: 'very-high' }]],
+    ['a slip of the keyboard', LEVELS, '{"level":"hihg"}', [{ allowedValues: ['low', 'high', 'very-high', 7] }]],
+    ['one letter of eight', LEVELS, '{"level":"very-hiqh"}', [{ allowedValues: ['low', 'high', 'very-high', 7], closestValue: 'very-high' }]],
+    ['a number in a string', LEVELS, '{"level":"7"}', [{ allowedValues: ['low', 'high', 'very-high', 7], closestValue: 7 }]],
+  ])('%s', (_, parameters, text, expected) => {
+    const { report: found, value } = validateArguments(contractOf(parameters), text);
+    expect(found.kind === 'invalid' && found.violations.map(({ params }) => params)).toEqual(expected);
+    expect(value).toEqual(JSON.parse(text));
+  });
+
+  test('looking for them costs little in an object of 20,000 wrong names', () => {
+    const text = JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`n${index}`, 1])));
+    const started = process.cpuUsage().user;
+    expect(report(NAMES, text)).toHaveLength(100);
+    expect(process.cpuUsage(undefined).user - started).toBeLessThan(5_000_000);
+  });
+});
+
 describe('checks across fields', () => {
+  // checklist: C2
   test('they speak only on arguments the schema accepts', () => {
     const fields = { crossField: [{ kind: 'lte', a: '/a', b: '/b' }] };
     const parameters = { properties: { a: { type: 'integer' }, b: { type: 'integer' } } };

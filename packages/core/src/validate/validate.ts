@@ -5,7 +5,7 @@
 import type { Contract } from '../contract/contract.ts';
 import { parseJsonWithLosses, type JsonIssue } from '../json/parse.ts';
 import { deepFreeze, isJsonArray, isJsonObject, jsonTypeOf, type JsonObject, type JsonValue } from '../json/value.ts';
-import { childOf, FORBIDDEN_TOKENS, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
+import { childOf, FORBIDDEN_TOKENS, namesForbidden, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
 import { checkCrossField } from './cross-field.ts';
 import type { ValidationReport, Violation, ViolationCode } from './violation.ts';
 
@@ -37,7 +37,7 @@ function judgeValue(contract: Contract, value: JsonValue): readonly Violation[] 
     return [{ code: 'wrong_type', pointer: ROOT_POINTER, keyword: 'type', keywordLocation: '/type', params: { type: 'object', found: jsonTypeOf(value) } }];
   }
   const violations = contract.judge.judge(value);
-  return violations.length > 0 ? violations : checkCrossField(contract.document.crossField, value);
+  return violations.length > 0 ? violations : checkCrossField(contract.document.crossField, value, contract.functions);
 }
 
 /** A report is read by a policy and kept in a ledger: a list of 300,000 wrong items says no more than its first hundred. */
@@ -64,6 +64,7 @@ function jsonViolation(issue: JsonIssue): Violation {
 
 /** Members whose names reach a prototype in host languages: an executor may read them as something else than data. */
 function forbiddenNames(value: JsonValue, pointer: JsonPointer): readonly Violation[] {
+  if (!namesForbidden(value)) return [];
   if (isJsonArray(value)) return value.flatMap((item, index) => forbiddenNames(item, childOf(pointer, String(index))));
   if (!isJsonObject(value)) return [];
   return Object.keys(value).flatMap((name) => {

@@ -40,6 +40,7 @@ function callText({ failing_call: call }: BugCase): string {
 }
 
 // a gate's refusal is the gate's to report
+// checklist: C5
 test.each(cases.filter((bug) => bug.stage !== 'policy'))('$id ($stage): the report is the listed one', (bug) => {
   const { report } = validateArguments(contractOf(bug), callText(bug));
   const found = report.kind === 'valid' ? [] : report.violations.map(({ code, pointer, keyword }) => ({ code, pointer, keyword }));

@@ -1,7 +1,8 @@
 /** Laws of patterns: the linear-time matcher and the host's backtracking RegExp agree wherever the host answers. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compilePattern, type PatternThreads } from '../../src/validate/pattern.ts';
+import { compilePattern } from '../../src/validate/pattern.ts';
+import { machineOf, type PatternThreads } from '../../src/validate/pattern-machine.ts';
 import { textAutomaton, type TextAutomaton } from '../../src/validate/text-automaton.ts';
 
 const atom = fc.constantFrom('a', 'b', '.', '\\d', '\\w', '\\s', '\\S', '[ab]', '[^a]', '[a-c\\]]', '\\p{L}', '\\u{1F600}', '😀', '[😀-😂]', '\\.', '\\x61', '\\u0061', '\\ud83d\\ude00', '^', '$', '\\b', '\\B', '[]', '[^]');
@@ -31,7 +32,7 @@ test('stepping code point by code point says the same as testing the whole text'
   fc.assert(fc.property(source, spelledText, (pattern, sample) => {
     const compiled = compilePattern(pattern);
     if (!compiled.ok) throw new Error(compiled.error.code);
-    const machine = compiled.value.machine();
+    const machine = machineOf(compiled.value);
     let threads: PatternThreads | 'matched' = machine.start;
     let previous: number | undefined;
     for (const next of [...[...sample].map((character) => character.codePointAt(0)), undefined]) {

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  appendRepair, applyPatch, deepFreeze, GENESIS, jsonEqual, loadContract, OPERATION_KINDS, parsePointer, repairCall, replayTrace, resolvePointer,
-  validateArguments, verifyRows,
-  type Contract, type JsonObject, type JsonValue, type Observation, type Proposal, type Proposer, type RepairRequest,
+  applyPatch, deepFreeze, jsonEqual, loadContract, OPERATION_KINDS, parsePointer, repairCall, resolvePointer, validateArguments, type Contract,
+  type JsonObject, type JsonValue, type Observation, type Proposal, type Proposer, type RepairRequest,
 } from '../../src/index.ts';
+import { appendRepair, GENESIS, replayTrace, verifyRows } from '../../src/ledger/index.ts';
 import { COST, requestOf, textProposal } from '../support.ts';
 
 const POINTERS = ['/to', '/amount_cents', '/memo', '/tags', '/tags/0', '/tags/-', '/extra', '', '/__proto__', '/a~2', '/tags/01'];
@@ -29,10 +29,10 @@ function sometimes<T>(rare: fc.Arbitrary<T>, plain: T): fc.Arbitrary<T> {
 }
 
 const contract = fc.record({
-  allowedOperations: sometimes(fc.subarray([...OPERATION_KINDS]), [...OPERATION_KINDS]),
+  allowedOperations: sometimes(fc.subarray([...OPERATION_KINDS], { minLength: 1 }), [...OPERATION_KINDS]),
   operationBudget: sometimes(fc.integer({ min: 0, max: 3 }), 2),
   attemptBudget: sometimes(fc.integer({ min: 0, max: 3 }), 2),
-  immutablePaths: sometimes(fc.subarray(['/to', '/amount_cents', '/memo', '/tags', '/extra']), []),
+  immutablePaths: sometimes(fc.subarray(['/to', '/amount_cents', '/memo', '/tags', '/tags/0']), []),
   crossField: sometimes(fc.constant<object[]>([{ kind: 'excludes', pointer: '/memo', excluded: ['/tags'] }]), []),
   gates: sometimes(fc.constant<object[]>([{ kind: 'reference_exists', pointer: '/to', in: 'accounts' }]), []),
 });
@@ -68,6 +68,7 @@ function contractOf(request: RepairRequest): Contract {
   return loaded.value;
 }
 
+// checklist: A4, H3
 test('a third attempt is impossible under the default contract, whatever the proposer does', async () => {
   await fc.assert(fc.asyncProperty(fc.array(answer, { minLength: 3, maxLength: 6 }), async (answers) => {
     const seen: Observation[] = [];
@@ -79,6 +80,7 @@ test('a third attempt is impossible under the default contract, whatever the pro
   }), { numRuns: 150 });
 });
 
+// checklist: A2, C4, H1
 test('an unsafe dispatch is impossible: arguments that come out are valid by the contract, and nothing locked has changed', async () => {
   let repaired = 0;
   await fc.assert(fc.asyncProperty(setting, async (drawn) => {
@@ -111,6 +113,7 @@ test('an unsafe dispatch is impossible: arguments that come out are valid by the
   expect(repaired).toBeGreaterThan(10);
 });
 
+// checklist: B10, E3
 test('budgets, costs and states add up, and history only grows', async () => {
   await fc.assert(fc.asyncProperty(setting, async (drawn) => {
     const request = requestFor(drawn);
@@ -130,6 +133,7 @@ test('budgets, costs and states add up, and history only grows', async () => {
   }), { numRuns: 150 });
 });
 
+// checklist: H4
 test('the request, the call and every state are never changed', async () => {
   await fc.assert(fc.asyncProperty(setting, async (drawn) => {
     const request = deepFreeze(structuredClone(requestFor(drawn)));
@@ -151,6 +155,7 @@ test('the request, the call and every state are never changed', async () => {
   }), { numRuns: 100 });
 });
 
+// checklist: G4
 test('the ledger alone replays to the same trace, and its chain is sound', async () => {
   await fc.assert(fc.asyncProperty(setting, async (drawn) => {
     const request = requestFor(drawn);
@@ -160,6 +165,7 @@ test('the ledger alone replays to the same trace, and its chain is sound', async
   }), { numRuns: 100 });
 });
 
+// checklist: F4, H2
 test('an observation serialises to public fields alone', async () => {
   const hidden = ['HIDDEN-ID', 'HIDDEN-TOOL', 'HIDDEN-MANIFEST', 'HIDDEN-IDENTITY', 'HIDDEN-FINISH'];
   await fc.assert(fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 2 }), async (answers) => {

@@ -6,7 +6,7 @@
 import { assertNever, type JsonPointer, type JsonValue, type OperationKind } from '@contractrl/core';
 import { contentAutomaton, type SchemaNode, type StringNode, type TextContent } from '@contractrl/core/schema';
 import { fromUtf8 } from '../bytes.ts';
-import { NumberMachine, type NumberSpec } from '../grammar/decimal.ts';
+import { numberMachine, type NumberSpec } from '../grammar/decimal.ts';
 import { StringContent } from '../grammar/string-content.ts';
 import { writeAcyclic, writeCyclic, writeRecursive, type Automaton, type Range } from './automaton-rules.ts';
 import { characters, choice, EMPTY, optional, partsOf, repeat, rule, sequence, text, type Expression } from './expression.ts';
@@ -162,7 +162,7 @@ class RuleWriter {
   }
 
   #number(node: NumberSpec, at: JsonPointer): Expression | undefined {
-    const machine = new NumberMachine(node);
+    const machine = numberMachine(node);
     if (machine.isEmpty) return undefined;
     const exact = writeAcyclic({
       start: machine.start,

@@ -4,7 +4,18 @@
  */
 import type { TextAutomaton } from '@contractrl/core/schema';
 
+const alphabets = new WeakMap<TextAutomaton, Alphabet>();
+
+/** The alphabet of an automaton, one for all who ask. */
+export function alphabetOf(automaton: TextAutomaton): Alphabet {
+  let alphabet = alphabets.get(automaton);
+  if (alphabet === undefined) alphabets.set(automaton, alphabet = new Alphabet(automaton));
+  return alphabet;
+}
+
 export class Alphabet {
+  /** See {@link CharacterSpelling.alike}. */
+  readonly partials: Map<number, number> = new Map();
   readonly #starts: Int32Array;
   readonly #symbols: Int32Array;
 

@@ -11,9 +11,11 @@ import type { Spelling } from './spelling.ts';
 export type CharacterStep = number;
 export const BETWEEN: CharacterStep = 0;
 export const NO_CHARACTER: CharacterStep = -1;
+/** In front of a string's opening quote, as a place where its text is entered. */
+export const BEFORE_QUOTE: CharacterStep = -2;
 
 /** Tags of partial characters. Without one: UTF-8, the bits so far << 2 | bytes to come. */
-const AFTER_BACKSLASH = 0x1000_0000;
+export const AFTER_BACKSLASH = 0x1000_0000;
 /** `\u` and up to three digits: their number << 16 | their value. */
 const UNIT = 0x2000_0000;
 /** Behind a high surrogate: bytes read of `\u` and four digits << 20 | bits of the code point known so far. */

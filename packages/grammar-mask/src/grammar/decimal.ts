@@ -6,7 +6,7 @@
  * first that is not zero, magnitude at least 1e-6 or zero, no `-0`. A double holds each exactly enough to give it back. A fraction may end
  * in zeros (`multipleOf` and excluded values look at the value alone): a model that has begun `4.` or `4.50` would otherwise be led on to `4.00000000000001`, and the judge sees the value alone.
  */
-import type { NumberNode } from '@contractrl/core/schema';
+import { rescale, toDecimal, type Decimal, type NumberNode } from '@contractrl/core/schema';
 
 /** What a number must satisfy, as core reads it from a schema. */
 export type NumberSpec = Omit<NumberNode, 'kind'>;
@@ -41,6 +41,22 @@ interface Prefix {
   readonly fraction: string | undefined;
 }
 
+/** Their states are dear and depend on nothing else, so that contracts share them. Insertion order is age. */
+const machines = new Map<string, NumberMachine>();
+const MAX_MACHINE_COUNT = 64;
+
+/** The machine of a specification. */
+export function numberMachine(spec: NumberSpec): NumberMachine {
+  const key = JSON.stringify(spec);
+  let machine = machines.get(key);
+  if (machine === undefined) {
+    machines.set(key, machine = new NumberMachine(spec));
+    const [oldest] = machines.keys();
+    if (machines.size > MAX_MACHINE_COUNT && oldest !== undefined) machines.delete(oldest);
+  }
+  return machine;
+}
+
 export class NumberMachine {
   /** The empty prefix. */
   readonly start = 0;
@@ -66,11 +82,11 @@ export class NumberMachine {
 
   constructor({ integer, lower, upper, multiplesOf = [], notMultiplesOf = [], excluded = [] }: NumberSpec) {
     this.#integer = integer;
-    const [low, high] = [lower, upper].map((bound) => (bound === undefined ? undefined : decimalOf(bound.value)));
-    const [steps, holes, values] = [multiplesOf, notMultiplesOf, excluded].map((numbers) => numbers.map(decimalOf)) as [Decimal[], Decimal[], Decimal[]];
+    const [low, high] = [lower, upper].map((bound) => (bound === undefined ? undefined : toDecimal(bound.value)));
+    const [steps, holes, values] = [multiplesOf, notMultiplesOf, excluded].map((numbers) => numbers.map(toDecimal)) as [Decimal[], Decimal[], Decimal[]];
     const scale = Math.max(MIN_SCALE, low?.scale ?? 0, high?.scale ?? 0, ...[...steps, ...holes, ...values].map((decimal) => decimal.scale));
-    this.#unit = 10n ** BigInt(scale);
-    const scaled = (decimal: Decimal): bigint => decimal.digits * 10n ** BigInt(scale - decimal.scale);
+    this.#unit = powerOfTen(scale);
+    const scaled = (decimal: Decimal): bigint => rescale(decimal, scale);
     this.#step = steps.map(scaled).reduce(leastCommonMultiple, 1n);
     this.#holes = holes.map(scaled);
     this.#excluded = new Set(values.map(scaled));
@@ -134,7 +150,7 @@ export class NumberMachine {
   /** Whether a number with an integer part in [low, high] and 1 to `digits` digits after the point, not all zero, is in range. */
   #hasBroken(isNegative: boolean, low: bigint, high: bigint, digits: number): boolean {
     if (digits < 1) return false;
-    const grid = this.#unit / 10n ** BigInt(digits);
+    const grid = this.#unit / powerOfTen(digits);
     return this.#hasMultiple(isNegative, low * this.#unit, (high + 1n) * this.#unit - grid, grid, this.#unit);
   }
 
@@ -145,8 +161,8 @@ export class NumberMachine {
       if (fraction.length <= MAX_LEADING_ZEROS && !isNegative && this.#hasMultiple(isNegative, 0n, 0n, 1n)) return true;
       // 0.000…: the first digit that is not zero is still to come, at one of these places
       for (let zeros = fraction.length; zeros <= MAX_LEADING_ZEROS; zeros += 1) {
-        const grid = this.#unit / 10n ** BigInt(zeros + MAX_SIGNIFICANT_DIGITS);
-        const [low, high] = [this.#unit / 10n ** BigInt(zeros + 1), this.#unit / 10n ** BigInt(zeros)];
+        const grid = this.#unit / powerOfTen(zeros + MAX_SIGNIFICANT_DIGITS);
+        const [low, high] = [this.#unit / powerOfTen(zeros + 1), this.#unit / powerOfTen(zeros)];
         if (this.#hasMultiple(isNegative, low, high - grid, grid)) return true;
       }
       return false;
@@ -154,9 +170,9 @@ export class NumberMachine {
     if (significant > MAX_SIGNIFICANT_DIGITS || isTooSmall(whole, fraction)) return false;
     // a point needs a digit after it
     if (fraction === '' && significant === MAX_SIGNIFICANT_DIGITS) return false;
-    const grid = this.#unit / 10n ** BigInt(fraction.length + MAX_SIGNIFICANT_DIGITS - significant);
+    const grid = this.#unit / powerOfTen(fraction.length + MAX_SIGNIFICANT_DIGITS - significant);
     const value = this.#valueOf(whole, fraction);
-    return this.#hasMultiple(isNegative, value, value + this.#unit / 10n ** BigInt(fraction.length) - grid, grid);
+    return this.#hasMultiple(isNegative, value, value + this.#unit / powerOfTen(fraction.length) - grid, grid);
   }
 
   #isComplete({ isNegative, whole, fraction }: Prefix): boolean {
@@ -180,7 +196,7 @@ export class NumberMachine {
     const sign = isNegative ? '-' : '+';
     if (fraction !== undefined) {
       const value = this.#valueOf(whole, fraction);
-      const place = this.#placeOf(isNegative, value, value + this.#unit / 10n ** BigInt(fraction.length));
+      const place = this.#placeOf(isNegative, value, value + this.#unit / powerOfTen(fraction.length));
       // with a period the place of the next digit counts too
       const remainder = this.#period === 1n ? '' : `@${fraction.length}%${value % this.#period}`;
       return place === 'inside' ? `${sign}.${significantDigits(whole, fraction)}${fraction === '' ? 'open' : ''}${remainder}` : text;
@@ -242,7 +258,7 @@ export class NumberMachine {
   }
 
   #valueOf(whole: string, fraction: string): bigint {
-    return BigInt(whole) * this.#unit + BigInt(fraction === '' ? '0' : fraction) * (this.#unit / 10n ** BigInt(fraction.length));
+    return BigInt(whole) * this.#unit + BigInt(fraction === '' ? '0' : fraction) * (this.#unit / powerOfTen(fraction.length));
   }
 }
 
@@ -253,7 +269,7 @@ function readPrefix(text: string): Prefix | undefined {
 
 /** The integers that begin with `whole` and have `more` further digits. */
 function extended(whole: string, more: number): readonly [bigint, bigint] {
-  const step = 10n ** BigInt(more);
+  const step = powerOfTen(more);
   const low = BigInt(whole) * step;
   return [low, low + step - 1n];
 }
@@ -267,25 +283,19 @@ function isTooSmall(whole: string, fraction: string): boolean {
   return whole === '0' && fraction.length - significantDigits(whole, fraction) > MAX_LEADING_ZEROS;
 }
 
+const POWERS = Array.from({ length: MIN_SCALE + 1 }, (_, exponent) => 10n ** BigInt(exponent));
+
+function powerOfTen(exponent: number): bigint {
+  return POWERS[exponent] ?? 10n ** BigInt(exponent);
+}
+
 function mirrored(limit: Limit | undefined): Limit | undefined {
   return limit === undefined ? undefined : { value: -limit.value, exclusive: limit.exclusive };
 }
 
-interface Decimal {
-  readonly digits: bigint;
-  readonly scale: number;
-}
-
-/** The shortest decimal of a double, exactly: `digits` / 10^`scale`. */
-function decimalOf(value: number): Decimal {
-  const [mantissa, exponent] = String(value).split('e') as [string, string?];
-  const [whole, fraction] = mantissa.split('.') as [string, string?];
-  const scale = (fraction?.length ?? 0) - Number(exponent ?? 0);
-  const digits = BigInt(whole + (fraction ?? ''));
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
-}
-
 function leastCommonMultiple(a: bigint, b: bigint): bigint {
+  // what nearly every number asks
+  if (b === 1n) return a;
   let [larger, smaller] = [a, b];
   while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
   return (a / larger) * b;

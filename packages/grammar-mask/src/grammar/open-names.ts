@@ -1,14 +1,15 @@
 /**
  * Members whose names the schema leaves open: a name is a string of its own grammar, and none that the object declares or already has. Which those
- * are is a register, a set of texts. While a token is looked at, a name that is on the way to none of them is not kept: the state that a token
- * leads to is found again byte by byte when it is accepted (`isExact`), so that texts number the states on one output's way, not those of a walk.
+ * are is a register, a set of texts. While tokens are looked at, a name that is on the way to none of them is not kept, so that texts number the
+ * states on one output's way, not those of a walk. Where a token ends such a name and goes on in the same object, it is asked about byte by byte.
  */
 import { ByteTrie, NO_NODE } from './byte-trie.ts';
 import { InternTable } from './intern.ts';
 import { OBJECT_AFTER, OPEN_NAME, STRING_OPEN, type PositionId, type StepContext } from './position.ts';
-import type { GrammarNode, NodeId, ObjectNode, OpenNode } from './value-grammar.ts';
+import type { NodeId, ObjectNode, OpenNode } from './value-grammar.ts';
 
-type StringNode = Extract<GrammarNode, { readonly kind: 'string' }>;
+/** What becomes of a name that is on the way to none of the set: kept, or not, and then any other may follow, or none can be closed. */
+export type NewNames = 'kept' | 'forgotten' | 'refused';
 
 /** A text that was not kept. */
 const UNKNOWN_TEXT = NO_NODE;
@@ -37,8 +38,14 @@ export class NameSets {
     return this.#numberOf([...this.#setAt(set).texts, text]);
   }
 
+  /** A text that was not kept is in none. */
   has(set: number, text: number): boolean {
-    return this.#setAt(set).texts.has(text);
+    return text !== UNKNOWN_TEXT && this.#setAt(set).texts.has(text);
+  }
+
+  /** Whether one of its texts was not kept. */
+  hasUnknown(set: number): boolean {
+    return this.#setAt(set).texts.has(UNKNOWN_TEXT);
   }
 
   /** Whether `text` is the beginning of one in the set, or one. */
@@ -91,14 +98,12 @@ export class OpenNameSteps {
     const { classes, declared } = open as OpenNode;
     const used = passed > members.length ? passed - members.length - 1 : declared;
     for (const [index, { name }] of classes.entries()) {
-      // behind a text that was not kept, a name can be begun in the same token only where any beginning can go on
-      if (names.has(used, UNKNOWN_TEXT) && (nodes[name] as StringNode).content !== undefined) continue;
       const inner = positions.intern(STRING_OPEN, name, 0, 0, NAME_END);
       if (this.#isViable(inner, used, names.empty)) found.push(this.#at(object, index, used, count, names.empty, inner, rest));
     }
   }
 
-  step(object: NodeId, place: number, rest: PositionId, byte: number, isExact: boolean, found: PositionId[]): void {
+  step(object: NodeId, place: number, rest: PositionId, byte: number, newNames: NewNames, found: PositionId[]): void {
     const { grammar: { names, nodes }, positions } = this.#context;
     const { a, b, c, d, rest: inners } = this.#places;
     const [index, used, count, text, inner] = [a[place] as number, b[place] as number, c[place] as number, d[place] as number, inners[place] as PositionId];
@@ -108,13 +113,13 @@ export class OpenNameSteps {
       if (byte === COLON) this.#context.begin(value, positions.intern(OBJECT_AFTER, object, members.length + 1 + used, count + 1, rest), found);
       return;
     }
-    const known = isExact ? names.longer(text, byte) : names.known(text, byte);
-    const kept = isExact || names.leadsTo(used, known) ? known : UNKNOWN_TEXT;
+    const isKept = newNames === 'kept';
+    const known = isKept ? names.longer(text, byte) : names.known(text, byte);
+    const kept = isKept || names.leadsTo(used, known) ? known : UNKNOWN_TEXT;
     for (const next of this.#after(inner, byte)) {
       if (next !== NAME_END) {
         if (this.#isViable(next, used, kept)) found.push(this.#at(object, index, used, count, kept, next, rest));
-      // behind such a text no name can be closed in the same token: it might be the same one
-      } else if (!names.has(used, kept) && !names.has(used, UNKNOWN_TEXT)) {
+      } else if (!names.has(used, kept) && !(newNames === 'refused' && names.hasUnknown(used))) {
         found.push(this.#at(object, index, names.with(used, kept), count, UNKNOWN_TEXT, NAME_END, rest));
       }
     }

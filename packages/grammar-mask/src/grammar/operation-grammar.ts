@@ -5,14 +5,15 @@
  * result, of which all but those on the changed path are known.
  * States: negative ones belong to this document's tree, positive ones to the value automaton that all documents of a contract share.
  */
-import { applyAdmitted, isJsonArray, OPERATION_KINDS, parentOf, resolvePointer, type Contract, type JsonPointer, type JsonValue, type OperationKind } from '@contractrl/core';
-import { hasPathBelow, livePlacesOf, placesIn, type LivePlace, type PathSet } from '@contractrl/core/schema';
+import {
+  applyAdmitted, isJsonArray, OPERATION_KINDS, parentOf, resolvePointer, validateValue, type Contract, type JsonPointer, type JsonValue, type Operation, type OperationKind,
+} from '@contractrl/core';
+import {
+  hasPathBelow, historyAfter, livePlacesOf, NO_HISTORY, OperationOffers, placesIn, type BannedOperation, type KnownPlaces, type LivePlace, type OutputHistory, type PatchRules, type PathSet, type ValueOperation,
+} from '@contractrl/core/schema';
 import { fromUtf8, toUtf8 } from '../bytes.ts';
 import { ByteTrie, NO_NODE } from './byte-trie.ts';
-import { historyAfter } from './churn.ts';
 import { walkOf } from './excluded-value.ts';
-import { isGoal, operationIn } from './goal.ts';
-import { NO_PAST, OperationOffers, type Ban, type OutputPast, type PatchRules, type WriteKind } from './operation-offers.ts';
 import type { Spelling } from './spelling.ts';
 import { CLOSED, DEAD, END, type StateId, type ValueAutomaton } from './value-automaton.ts';
 import { ValueGuards, type GuardView } from './value-guards.ts';
@@ -29,10 +30,29 @@ export interface PatchLanguage {
   /** Where the values that may be written at a place start; {@link DEAD} where the mask can offer none. */
   valueStateAt(place: LivePlace): StateId;
   /** Whether something below a place may be written or removed, by operation, where no rules bind. */
-  readonly known: Readonly<Record<'add' | 'replace' | 'remove', WeakMap<LivePlace, boolean>>>;
+  readonly known: KnownPlaces;
   /** The last token of a pointer, as it is spelled. */
   segmentOf(place: LivePlace): Uint8Array;
 }
+
+/** What is not to be spelled again behind the operations it names. */
+export interface Ban {
+  /** Texts of an output's operations; the last one is meant. */
+  readonly operations: readonly string[];
+  /** Whether no other value may be written at its path either: nothing could follow it, which was not the value's fault. */
+  readonly anyValue: boolean;
+}
+
+/** What an output did before the operation at hand. */
+export interface OutputPast {
+  /** Their texts, kept where a goal is set. */
+  readonly operations: readonly string[];
+  readonly history: OutputHistory;
+  /** Bans that hold behind these operations. */
+  readonly bans: readonly Ban[];
+}
+
+export const NO_PAST: OutputPast = { operations: [], history: NO_HISTORY, bans: [] };
 
 /** What an operation is read against. */
 export interface Scene {
@@ -214,7 +234,7 @@ export class OperationGrammar implements ByteGrammar {
       if (grammar !== undefined) return grammar;
       grammar = new OperationGrammar(this.#language, after, this.#operationsLeft - 1, 'later', {
         operations,
-        history: rules.excludeNoOps ? historyAfter(history, this.#document, operationIn(text)) : history,
+        history: rules.excludeNoOps ? historyAfter(history, this.#document, operationIn(text), after().value as JsonValue) : history,
         bans: bans.flatMap(({ operations: [first, ...rest], anyValue }) => (first === text && rest.length > 0 ? [{ operations: rest, anyValue }] : [])),
       });
       return grammar;
@@ -223,7 +243,7 @@ export class OperationGrammar implements ByteGrammar {
     return {
       ban: { operations, anyValue: this.#operationsLeft > 1 },
       again,
-      canEnd: () => canEnd ??= isGoal(contract, after().value as JsonValue),
+      canEnd: () => canEnd ??= validateValue(contract, after().value as JsonValue).kind === 'valid',
       hasNext: () => this.#operationsLeft > 1 && (again !== undefined || next().isOpen),
       next,
     };
@@ -250,11 +270,13 @@ export class OperationGrammar implements ByteGrammar {
 
   get #offers(): OperationOffers {
     const { contract, rules, known } = this.#language;
-    const hasValue = (kind: WriteKind, place: LivePlace): boolean => this.#valueStart(kind, place) !== DEAD;
-    return this.#knownOffers ??= new OperationOffers(contract, this.#root, this.#operationsLeft, rules, this.#past, hasValue, known);
+    return this.#knownOffers ??= new OperationOffers({
+      contract, rules, known, root: this.#root, operationsLeft: this.#operationsLeft, history: this.#past.history, banned: bannedBy(this.#past),
+      hasValue: (kind, place) => this.#valueStart(kind, place) !== DEAD,
+    });
   }
 
-  #valueStart(kind: WriteKind, place: LivePlace): StateId {
+  #valueStart(kind: ValueOperation, place: LivePlace): StateId {
     if (this.#offers.isPlain) return this.#language.valueStateAt(place);
     const starts = this.#valueStarts[kind];
     let start = starts.get(place);
@@ -329,6 +351,16 @@ export class OperationGrammar implements ByteGrammar {
     const leaf = this.#trie.leafOf(node);
     return leaf === undefined ? undefined : this.#leaves[leaf];
   }
+}
+
+/** The operation that a text of the mask's own spelling stands for. */
+function operationIn(text: string): Operation {
+  // the strict reader costs ten times as much, and answers for what is sent when the patch is judged
+  return JSON.parse(text) as Operation;
+}
+
+function bannedBy({ bans }: OutputPast): readonly BannedOperation[] {
+  return bans.flatMap(({ operations: [text, ...others], anyValue }) => (text !== undefined && others.length === 0 ? [{ operation: operationIn(text), anyValue }] : []));
 }
 
 /** Negative, below every id of the value automaton and its "unknown". */

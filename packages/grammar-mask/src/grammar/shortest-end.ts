@@ -3,11 +3,7 @@
  * it to the frame it returns to, whichever that is, plus what that frame costs; the first part is found once for all frames, cheapest first, over
  * the automaton's own steps, so that no kind of value needs arithmetic of its own.
  */
-import { toUtf8 } from '../bytes.ts';
-import { DEAD, END, type StateId, type ValueAutomaton } from './value-automaton.ts';
-
-/** What ends values comes first, since the search stops at the first end that nothing can be shorter than. */
-const BYTES: Uint8Array = Uint8Array.from(new Set([...toUtf8('"}],0'), ...Array.from({ length: 256 }, (_, byte) => byte)]));
+import { BYTES, DEAD, END, type StateId, type ValueAutomaton } from './value-automaton.ts';
 
 /** A value that takes more steps than this to finish is taken as too long for any budget. */
 const MAX_VISITED = 20_000;

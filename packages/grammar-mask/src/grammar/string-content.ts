@@ -4,8 +4,7 @@
  * has at least so many code points more is tabled for every state, so that no string is begun that cannot end.
  */
 import type { TextAutomaton } from '@contractrl/core/schema';
-import { Alphabet } from './alphabet.ts';
-import type { CharacterStep } from './character-spelling.ts';
+import { alphabetOf, type Alphabet } from './alphabet.ts';
 
 /** Numbered pair of a state and the code points so far. */
 export type ContentRegister = number;
@@ -23,8 +22,6 @@ export class StringContent {
   readonly start: ContentRegister;
   readonly automaton: TextAutomaton;
   readonly alphabet: Alphabet;
-  /** See {@link CharacterSpelling.alike}. */
-  readonly partials: Map<number, CharacterStep> = new Map();
   readonly #minLength: number;
   readonly #maxLength: number;
   readonly #registers = new Map<number, ContentRegister>();
@@ -40,7 +37,7 @@ export class StringContent {
 
   constructor(automaton: TextAutomaton, minLength: number, maxLength: number) {
     this.automaton = automaton;
-    this.alphabet = new Alphabet(automaton);
+    this.alphabet = alphabetOf(automaton);
     this.#minLength = minLength;
     this.#maxLength = maxLength;
     const { stateCount, symbolCount, next } = automaton;

@@ -6,10 +6,11 @@
  */
 import { assertNever } from '@contractrl/core';
 import { ArraySteps } from './array-steps.ts';
-import { BETWEEN, CharacterSpelling, codePointOf, NO_CHARACTER, type CharacterStep } from './character-spelling.ts';
+import { BEFORE_QUOTE, BETWEEN, CharacterSpelling, codePointOf, NO_CHARACTER, type CharacterStep } from './character-spelling.ts';
 import type { NumberMachine } from './decimal.ts';
 import { InternTable } from './intern.ts';
 import { ObjectSteps } from './object-steps.ts';
+import type { NewNames } from './open-names.ts';
 import {
   ARRAY_AFTER, ARRAY_FIRST, ARRAY_OPEN, BYTE, CLOSE_BRACE, CLOSE_BRACKET, COMMA, LAST, NUMBER, OBJECT_AFTER, OBJECT_FIRST, OBJECT_OPEN, OPEN_NAME, QUOTE, STRING, STRING_OPEN,
   TRIE, UNIQUE_ITEM, type PositionId,
@@ -38,16 +39,19 @@ const AT_CLOSED: PositionId = 1;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 const NUMBER_CHARACTERS = toUtf8('-.0123456789');
-const BYTES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+/** What ends values comes first, since searches stop at the first end that they cannot better. */
+export const BYTES: Uint8Array = Uint8Array.from(new Set([...toUtf8('"}],0'), ...Array.from({ length: 256 }, (_, byte) => byte)]));
 
-/** Inside a string, behind some of its text. */
+/** Inside a string, behind some of its text, or in front of it. */
 export interface TextPlace {
   readonly id: NodeId;
   readonly content: StringContent;
   readonly register: ContentRegister;
+  /** Between two characters, inside one, or in front of the opening quote. */
+  readonly entry: CharacterStep;
   /** The state behind the closing quote. */
   readonly closed: StateId;
-  /** The state at another register of the same string. */
+  /** The state at another register of the same string, between two characters. */
   at(register: ContentRegister): StateId;
 }
 
@@ -107,8 +111,12 @@ export class ValueAutomaton {
     return this.#isInOpenName(state) ? this.#compute(state, byte, true) : this.next(state, byte);
   }
 
+  get hasOpenNames(): boolean {
+    return this.#grammar.hasOpenNames;
+  }
+
   #isInOpenName(state: StateId): boolean {
-    return this.#grammar.hasOpenNames && (this.#members[state] as readonly PositionId[]).some((position) => this.#positions.a[position] === OPEN_NAME);
+    return this.hasOpenNames && (this.#members[state] as readonly PositionId[]).some((position) => this.#positions.a[position] === OPEN_NAME);
   }
 
   /** Where the row of a state begins in {@link rows}; the row is made when first asked for. */
@@ -137,7 +145,7 @@ export class ValueAutomaton {
 
   #compute(state: StateId, byte: number, isExact = false): StateId {
     const found: PositionId[] = [];
-    for (const position of this.#members[state] as readonly PositionId[]) this.#step(position, byte, found, isExact);
+    for (const position of this.#members[state] as readonly PositionId[]) this.#step(position, byte, found, isExact ? 'kept' : 'forgotten');
     return this.#stateOf(found);
   }
 
@@ -181,15 +189,17 @@ export class ValueAutomaton {
     return forced;
   }
 
-  /** Where the state is inside one string, between two characters. */
+  /** Where the state is at one string. */
   textAt(state: StateId): TextPlace | undefined {
     const [position = AT_END, other] = this.#members[state] as readonly PositionId[];
     const { a, b, c, d, rest } = this.#positions;
-    if (a[position] !== STRING || d[position] !== BETWEEN || other !== undefined) return undefined;
+    const isInside = a[position] === STRING;
+    if (other !== undefined || !(isInside || a[position] === STRING_OPEN)) return undefined;
     const id = b[position] as NodeId;
+    const content = this.#contentAt(id);
     const after = rest[position] as PositionId;
     return {
-      id, content: this.#contentAt(id), register: c[position] as number, closed: this.#stateOf([after]),
+      id, content, register: isInside ? c[position] as number : content.start, entry: isInside ? d[position] as number : BEFORE_QUOTE, closed: this.#stateOf([after]),
       at: (register) => this.#stateOf([this.#positions.intern(STRING, id, register, BETWEEN, after)]),
     };
   }
@@ -215,9 +225,10 @@ export class ValueAutomaton {
     return this.#frames[position] ??= this.#frameTable.intern(a[position] as number, b[position] as number, c[position] as number, d[position] as number, 0);
   }
 
+  /** Where a byte leads from a position, on ways that the output can take whichever names it has passed. */
   stepPosition(position: PositionId, byte: number): readonly PositionId[] {
     const found: PositionId[] = [];
-    this.#step(position, byte, found);
+    this.#step(position, byte, found, 'refused');
     return found;
   }
 
@@ -279,7 +290,7 @@ export class ValueAutomaton {
   }
 
   /** Adds the positions that `byte` leads to from one position. */
-  #step(position: PositionId, byte: number, found: PositionId[], isExact = false): void {
+  #step(position: PositionId, byte: number, found: PositionId[], newNames: NewNames = 'forgotten'): void {
     const table = this.#positions;
     const first = table.b[position] as number;
     const second = table.c[position] as number;
@@ -323,7 +334,7 @@ export class ValueAutomaton {
         this.#objects.stepObject(first, second, third, false, rest, byte, found);
         break;
       case OPEN_NAME:
-        this.#objects.openNames.step(first, second, rest, byte, isExact, found);
+        this.#objects.openNames.step(first, second, rest, byte, newNames, found);
         break;
       // LAST
     }
@@ -347,7 +358,7 @@ export class ValueAutomaton {
     if (character === NO_CHARACTER) return;
     if (character > BETWEEN) {
       if (!this.#characters.isViable(character, (from, to) => content.admits(register, from, to))) return;
-      const alike = this.#characters.alike(character, (from, to) => content.alphabet.onlySymbol(from, to), content.partials);
+      const alike = this.#characters.alike(character, (from, to) => content.alphabet.onlySymbol(from, to), content.alphabet.partials);
       found.push(this.#positions.intern(STRING, id, register, alike, rest));
       return;
     }

@@ -3,9 +3,9 @@
  * automaton can reach has a way to the end. A dead end cannot be entered because it does not exist.
  */
 import { assertNever, FORBIDDEN_TOKENS } from '@contractrl/core';
-import { contentAutomaton, type OpenMembers, type SchemaNode, type TextAutomaton } from '@contractrl/core/schema';
+import { contentAutomaton, hasTexts, type OpenMembers, type SchemaNode } from '@contractrl/core/schema';
 import { ByteTrie } from './byte-trie.ts';
-import { NumberMachine } from './decimal.ts';
+import { numberMachine, type NumberMachine } from './decimal.ts';
 import { NameSets } from './open-names.ts';
 import type { Spelling } from './spelling.ts';
 import { ANY_TEXT } from './alphabet.ts';
@@ -148,7 +148,7 @@ export class ValueGrammar {
         return content.start === NO_CONTENT ? undefined : { kind: 'string', content };
       }
       case 'number': {
-        const machine = new NumberMachine(schema);
+        const machine = numberMachine(schema);
         return machine.isEmpty ? undefined : { kind: 'number', machine };
       }
       case 'array':
@@ -214,26 +214,6 @@ export class ValueGrammar {
   #keyOf(name: string): Uint8Array {
     return Uint8Array.from([...this.#spelling.literalOf(name), 0x3a]);
   }
-}
-
-/** Whether an automaton has at least `enough` texts of those lengths. */
-function hasTexts({ symbolCount, intervalStarts, intervalSymbols, next, isAccepting }: TextAutomaton, minLength: number, maxLength: number, enough: number): boolean {
-  const widths = new Array<number>(symbolCount).fill(0);
-  for (const [index, symbol] of intervalSymbols.entries()) if (symbol >= 0) widths[symbol] = (widths[symbol] as number) + (intervalStarts[index + 1] ?? Infinity) - (intervalStarts[index] as number);
-  let counts = new Map([[0, 1]]);
-  let found = 0;
-  for (let length = 0; length <= maxLength && found < enough; length += 1) {
-    const further = new Map<number, number>();
-    for (const [state, count] of counts) {
-      if (length >= minLength && isAccepting[state] === 1) found += count;
-      for (let symbol = 0; symbol < symbolCount; symbol += 1) {
-        const target = next[state * symbolCount + symbol] as number;
-        if (target >= 0) further.set(target, Math.min(enough, (further.get(target) ?? 0) + count * (widths[symbol] as number)));
-      }
-    }
-    counts = further;
-  }
-  return found >= enough;
 }
 
 /** Whether an object whose first `passed` members are decided, `count` of them written, can still be brought to an end. */

@@ -4,7 +4,7 @@
  * that only excluded values lead on from is not entered, so that none is a dead end.
  */
 import { isWalked, stepWalk, type ExcludedWalk } from './excluded-value.ts';
-import { DEAD, END, type StateId, type ValueAutomaton } from './value-automaton.ts';
+import { BYTES, DEAD, END, type StateId, type ValueAutomaton } from './value-automaton.ts';
 
 /** A state beside excluded values, for masks: it differs from the state of the value automaton behind some bytes only. */
 export interface GuardView {
@@ -54,7 +54,7 @@ export class ValueGuards {
   bytesAt(state: StateId): readonly number[] {
     let bytes = this.#bytes.get(state);
     if (bytes === undefined) {
-      bytes = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => this.next(state, byte) !== DEAD);
+      bytes = [...this.#bytesOf(this.#guards.get(state) as Guard)].filter((byte) => this.next(state, byte) !== DEAD);
       this.#bytes.set(state, bytes);
     }
     return bytes;
@@ -99,10 +99,11 @@ export class ValueGuards {
   /** Whether a value that is not excluded can still be spelled. Depth first and without recursion: a literal may be long. */
   #isViable(guard: Guard): boolean {
     if (guard.isViable !== undefined) return guard.isViable;
-    const path: { readonly guard: Guard; byte: number }[] = [{ guard, byte: 0 }];
+    const path: { readonly guard: Guard; tried: number }[] = [{ guard, tried: 0 }];
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const after = top.byte < 256 ? this.#step(top.guard, top.byte) : undefined;
-      top.byte += 1;
+      const byte = this.#bytesOf(top.guard)[top.tried];
+      const after = byte === undefined ? undefined : this.#step(top.guard, byte);
+      top.tried += 1;
       if (after === undefined) {
         top.guard.isViable = false;
         path.pop();
@@ -110,10 +111,14 @@ export class ValueGuards {
         for (const step of path) step.guard.isViable = true;
         return true;
       } else if (typeof after !== 'number' && after.isViable === undefined) {
-        path.push({ guard: after, byte: 0 });
+        path.push({ guard: after, tried: 0 });
       }
     }
     return false;
+  }
+
+  #bytesOf({ state }: Guard): Uint8Array {
+    return this.#automaton.firstBytes(state) ?? BYTES;
   }
 }
 

@@ -8,10 +8,9 @@ import {
 } from '@contractrl/core';
 import {
   closedValues, livePlacesOf, nodeCloser, readSchemaNode, readSchemaPlace, surveySchema,
-  type LivePlace, type ProvenanceIssue, type ProvenanceSources, type SchemaNode, type SchemaPlace, type UnsupportedKeyword,
+  type LivePlace, type PatchRules, type ProvenanceIssue, type ProvenanceSources, type SchemaNode, type SchemaPlace, type UnsupportedKeyword,
 } from '@contractrl/core/schema';
-import { OperationGrammar, type ByteGrammar, type PatchLanguage } from '../grammar/operation-grammar.ts';
-import { NO_PAST, type Ban, type PatchRules } from '../grammar/operation-offers.ts';
+import { NO_PAST, OperationGrammar, type Ban, type ByteGrammar, type PatchLanguage } from '../grammar/operation-grammar.ts';
 import { missingPrintable } from '../grammar/spelling.ts';
 import { DEAD, ValueAutomaton, type StateId } from '../grammar/value-automaton.ts';
 import { DEFAULT_MAX_ITEMS, DEFAULT_MAX_STRING_LENGTH, EMPTY_NODE, ValueGrammar, type ValueLimits } from '../grammar/value-grammar.ts';

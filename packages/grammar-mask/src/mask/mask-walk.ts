@@ -5,6 +5,8 @@
 import { concatBytes, toUtf8 } from '../bytes.ts';
 import type { ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
 import type { GuardView } from '../grammar/value-guards.ts';
+import { CLOSE_BRACKET, COMMA, QUOTE } from '../grammar/position.ts';
+import { BETWEEN } from '../grammar/character-spelling.ts';
 import { LONGEST_SPELLING } from '../grammar/string-content.ts';
 import { CLOSED, DEAD, END, type StateId, type TextPlace, type ValueAutomaton } from '../grammar/value-automaton.ts';
 import { Completion } from './completion.ts';
@@ -13,22 +15,11 @@ import type { TextNode } from '../vocab/text-tree.ts';
 import { sliceOf, type TokenGroup, type TokenSlice } from '../vocab/token-group.ts';
 import type { VocabularyIndex } from '../vocab/vocabulary-index.ts';
 import type { TokenId, Vocabulary } from '../vocab/vocabulary.ts';
+import { bytesBetween, NO_BYTES, stepAfter, type Step } from './step.ts';
 import { findText, type FoundText, type TextMask } from './text-mask.ts';
 
-const COMMA = 0x2c;
-const CLOSE_BRACKET = 0x5d;
-const NO_BYTES = new Uint8Array(0);
 /** Every operation begins with these bytes. */
 const OPENING = toUtf8('{"op":"');
-
-/** Where the output stands: inside an operation, or (with `closed`, in state {@link END}) just behind one. */
-export interface OutputState {
-  readonly grammar: ByteGrammar;
-  readonly state: StateId;
-  readonly closed: ClosedOperation | undefined;
-  /** Inside the value of an operation: one object for all places in it. */
-  readonly value: object | undefined;
-}
 
 /** Masks of strings with content that are kept; a text that goes on alike meets the same few again and again. */
 const MAX_TEXT_COUNT = 64;
@@ -49,9 +40,9 @@ export class MaskWalk {
   #removed: number[] = [];
   #isRemoving = false;
   #slice: TokenSlice | undefined;
-  /** By kind of string and {@link StringContent.keyOf}. Insertion order is age. */
+  /** By kind of string, entry and {@link StringContent.keyOf}. Insertion order is age. */
   readonly #texts = new Map<string, TextMask>();
-  #last: OutputState | undefined;
+  #last: Step | undefined;
   /** Behind the value that the last mask was in, where the same follows whatever was written. */
   #behind: { readonly value: object; readonly closed: ClosedOperation } | undefined;
   /** Tokens of the budget that are left, the one to be chosen included. */
@@ -68,9 +59,9 @@ export class MaskWalk {
     this.#completion = new Completion(automaton, index.trie);
   }
 
-  /** Tokens from `output` to the end on the way that a budget is measured with, stop token included. */
-  shortestCompletion(output: OutputState): number {
-    return this.#completion.tokensFrom(output);
+  /** Tokens from `step` to the end on the way that a budget is measured with, stop token included. */
+  shortestCompletion(step: Step): number {
+    return this.#completion.tokensFrom(step);
   }
 
   /** Whether the output can be finished from a state when the token that leads to it is one of `left`. An operation that is complete counts as the last. */
@@ -85,14 +76,11 @@ export class MaskWalk {
     return state !== END && bytes < Infinity && 1 + this.#completion.tokensFrom({ grammar, state, closed: undefined }) <= left;
   }
 
-  /**
-   * Finds every token that can follow `output`, which must not change later: asked again at once, it is not computed anew.
-   * `operationSoFar` gives the bytes of the open operation, its leading separator included; `left` the tokens that are left, this one included.
-   */
-  find(output: OutputState, operationSoFar: () => Uint8Array, left: number): void {
-    if (this.#last === output) return;
-    const { grammar, state, closed } = output;
-    this.#last = output;
+  /** Finds every token that can follow `step`: asked again at once, it is not computed anew. `left` counts the tokens that are left, this one included. */
+  find(step: Step, left: number): void {
+    if (this.#last === step) return;
+    const { grammar, state, closed } = step;
+    this.#last = step;
     this.#left = left;
     if (left < Infinity) this.#fitting.clear();
     this.count = 0;
@@ -107,9 +95,9 @@ export class MaskWalk {
       this.#afterOperation(trie, 0, trie.nodeCount, behind, () => behind);
     } else if (state !== CLOSED) {
       const guard = state < 0 ? grammar.guardAt(state) : undefined;
-      this.#fromState(guard === undefined ? state : guard.unguarded, grammar, operationSoFar);
+      this.#fromState(guard === undefined ? state : guard.unguarded, grammar);
       // a walk in this state would compute every token anew, of which the excluded values take away a handful
-      if (guard !== undefined) this.#removeExcluded(guard, state, 0, 0, trie.nodeCount, grammar, operationSoFar);
+      if (guard !== undefined) this.#removeExcluded(guard, state, 0, 0, trie.nodeCount, grammar);
     }
     if (left > 0 && state > DEAD && this.#automaton.isAccepting(state)) for (const id of this.#vocabulary.stopIds) this.#mark(id);
   }
@@ -132,14 +120,14 @@ export class MaskWalk {
     return this.#removed.length === 0 ? ids : ids.filter((id) => !this.#removed.includes(id));
   }
 
-  #fromState(state: StateId, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
+  #fromState(state: StateId, grammar: ByteGrammar): void {
     const place = state > CLOSED ? this.#automaton.textAt(state) : undefined;
-    if (place === undefined) this.#fromRoot(this.#index.trie, state, grammar, operationSoFar);
-    else for (const node of this.#insideString(state, place, grammar)) this.#close(node, place.closed, grammar, operationSoFar);
+    if (place === undefined) this.#fromRoot(this.#index.trie, state, grammar);
+    else for (const node of this.#insideString(state, place, grammar)) this.#close(node, place.closed, grammar);
   }
 
   /** Takes away what an excluded value forbids, following it through the tree: nodes `from` to `to`, at `depth`, whole subtrees of one parent. */
-  #removeExcluded({ unguarded, watched }: GuardView, state: StateId, depth: number, from: number, to: number, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
+  #removeExcluded({ unguarded, watched }: GuardView, state: StateId, depth: number, from: number, to: number, grammar: ByteGrammar): void {
     const { trie } = this.#index;
     for (let node = from; node < to; node += trie.subtreeSize[node] as number) {
       const byte = trie.byte[node] as number;
@@ -151,7 +139,7 @@ export class MaskWalk {
       if (next === DEAD) {
         this.#stack[depth] = this.#automaton.baseOf(unguarded);
         this.#isRemoving = true;
-        this.#walk(trie, node, end, grammar, operationSoFar, 0);
+        this.#walk(trie, node, end, grammar, 0);
         this.#isRemoving = false;
         continue;
       }
@@ -161,19 +149,21 @@ export class MaskWalk {
         this.#markIds(trie, node);
         this.#isRemoving = false;
       }
-      this.#removeExcluded(grammar.guardAt(next) as GuardView, next, depth + 1, node + 1, end, grammar, operationSoFar);
+      this.#removeExcluded(grammar.guardAt(next) as GuardView, next, depth + 1, node + 1, end, grammar);
     }
   }
 
   /** Marks what goes on inside a string; answers behind which texts it may be closed. */
   #insideString(state: StateId, place: TextPlace, grammar: ByteGrammar): readonly TextNode[] {
-    const { id, content, register, at } = place;
+    const { id, content, register, entry, at } = place;
     const { closings, longestToken, sliceUpTo, textTree } = this.#index;
     const count = content.codePointCount(register);
     const find = (hasRoom: (state: number, count: number) => boolean): FoundText => {
       const found: FoundText = { groups: [], partial: [], closing: [] };
       const tree = textTree(content.automaton);
-      findText(tree, tree.root, content, content.stateOf(register), count, found, hasRoom);
+      const root = tree.rootAt(entry);
+      if (root.whole.ids.length > 0 && hasRoom(content.stateOf(register), count)) found.groups.push(root.whole);
+      findText(tree, root, content, content.stateOf(register), count, found, hasRoom);
       return found;
     };
     if (this.#left < Infinity && 1 + LONGEST_SPELLING + this.#mostBytes(place, grammar) + 1 > this.#left) {
@@ -186,12 +176,12 @@ export class MaskWalk {
       }
       return found.closing;
     }
-    const free = content.freeCodePoints(register);
+    const free = entry === BETWEEN ? content.freeCodePoints(register) : -1;
     if (free >= 0) {
       this.#addSlice(sliceUpTo(free));
       return closings.filter(({ codePoints }) => codePoints <= free && content.accepts(content.stateOf(register), count + codePoints)).map(({ node }) => node);
     }
-    const key = `${id} ${content.keyOf(register, longestToken)}`;
+    const key = `${id} ${entry} ${content.keyOf(register, longestToken)}`;
     let mask = this.#texts.get(key);
     if (mask === undefined) {
       const { groups, partial, closing } = find(() => true);
@@ -205,17 +195,17 @@ export class MaskWalk {
   }
 
   /** Bytes that are enough from there, and from wherever a token leads in the same string, between two characters. */
-  #mostBytes({ content, register, closed }: TextPlace, grammar: ByteGrammar): number {
-    return content.mostBytes(content.codePointCount(register)) + 1 + this.#completion.bytesFrom(grammar, closed);
+  #mostBytes({ content, register, entry, closed }: TextPlace, grammar: ByteGrammar): number {
+    return (entry === BETWEEN ? 0 : LONGEST_SPELLING) + content.mostBytes(content.codePointCount(register)) + 1 + this.#completion.bytesFrom(grammar, closed);
   }
 
   /** Tokens that close a string behind the text of `node`; `closed` is the state behind the quote. */
-  #close({ quoted, closing }: TextNode, closed: StateId, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
+  #close({ quoted, closing }: TextNode, closed: StateId, grammar: ByteGrammar): void {
     if (this.#left === Infinity || this.#hasRoom(grammar, closed)) this.#addGroup(quoted);
     const { trie } = this.#index;
     for (const quote of closing) {
       this.#stack[(trie.depth[quote] as number) + 1] = this.#automaton.baseOf(closed);
-      this.#walk(trie, quote + 1, quote + (trie.subtreeSize[quote] as number), grammar, operationSoFar, 0);
+      this.#walk(trie, quote + 1, quote + (trie.subtreeSize[quote] as number), grammar, 0);
     }
   }
 
@@ -244,16 +234,16 @@ export class MaskWalk {
   }
 
   /** A whole tree. */
-  #fromRoot(trie: TokenTrie, state: StateId, grammar: ByteGrammar, operationSoFar: () => Uint8Array): void {
+  #fromRoot(trie: TokenTrie, state: StateId, grammar: ByteGrammar): void {
     this.#stack[0] = state > 0 ? this.#automaton.baseOf(state) : state;
     const bytes = state > 0 ? this.#automaton.firstBytes(state) : grammar.bytesAt(state);
     if (bytes === undefined) {
-      this.#walk(trie, 0, trie.nodeCount, grammar, operationSoFar, 0);
+      this.#walk(trie, 0, trie.nodeCount, grammar, 0);
       return;
     }
     for (const byte of bytes) {
       const node = trie.firstNodes[byte] as number;
-      if (node >= 0) this.#walk(trie, node, node + (trie.subtreeSize[node] as number), grammar, operationSoFar, 0);
+      if (node >= 0) this.#walk(trie, node, node + (trie.subtreeSize[node] as number), grammar, 0);
     }
   }
 
@@ -261,7 +251,7 @@ export class MaskWalk {
    * Nodes `from` to `to` are whole subtrees of one parent. In front of them, on the stack at their depth: the base of a row of the automaton,
    * or a state of the grammar, which is negative. Only a state that tokens go on from gets a row.
    */
-  #walk(trie: TokenTrie, from: number, to: number, grammar: ByteGrammar, operationSoFar: () => Uint8Array, operationDepth: number): void {
+  #walk(trie: TokenTrie, from: number, to: number, grammar: ByteGrammar, operationDepth: number): void {
     const { byte, depth, subtreeSize, tokenOffset } = trie;
     const stack = this.#stack;
     const automaton = this.#automaton;
@@ -294,14 +284,14 @@ export class MaskWalk {
       ({ rows } = automaton);
       node += 1;
     }
-    if (ends !== undefined) this.#walkBehind(trie, ends, grammar, operationSoFar, operationDepth);
+    if (ends !== undefined) this.#walkBehind(trie, ends, grammar, operationDepth);
   }
 
   /** The subtrees of nodes at which the operation that began at depth `operationDepth` of the token is complete. */
-  #walkBehind(trie: TokenTrie, ends: readonly number[], grammar: ByteGrammar, operationSoFar: () => Uint8Array, operationDepth: number): void {
+  #walkBehind(trie: TokenTrie, ends: readonly number[], grammar: ByteGrammar, operationDepth: number): void {
     const value = operationDepth === 0 ? this.#last?.value : undefined;
     for (const node of ends) {
-      const close = (): ClosedOperation => grammar.close(concatBytes([operationSoFar(), pathOf(trie, this.#vocabulary.tokens, node).subarray(operationDepth)]));
+      const close = (): ClosedOperation => grammar.close(concatBytes([this.#operationSoFar(grammar), pathOf(trie, this.#vocabulary.tokens, node).subarray(operationDepth)]));
       const closed = value !== undefined && this.#behind?.value === value ? this.#behind.closed : close();
       if (value !== undefined && closed.again !== undefined) this.#behind = { value, closed };
       this.#afterOperation(trie, node + 1, node + (trie.subtreeSize[node] as number), closed, close);
@@ -327,7 +317,7 @@ export class MaskWalk {
         const next = close().next();
         const level = trie.depth[node] as number;
         this.#stack[level + 1] = next.start;
-        this.#walk(trie, node + 1, end, next, () => NO_BYTES, level);
+        this.#walk(trie, node + 1, end, next, level);
       }
     }
   }
@@ -349,12 +339,30 @@ export class MaskWalk {
     return false;
   }
 
+  /** Bytes of an operation of `grammar` in front of the token, its leading separator included. */
+  #operationSoFar(grammar: ByteGrammar): Uint8Array {
+    const step = this.#last as Step;
+    return step.grammar === grammar ? bytesBetween(step, step.operationStart) : NO_BYTES;
+  }
+
   #markNode(trie: TokenTrie, node: number, grammar: ByteGrammar, state: StateId): void {
-    if (this.#left < Infinity && !this.#hasRoom(grammar, state)) return;
+    const exact = this.#exactly(trie, node) ?? { grammar, state };
+    if (this.#left < Infinity && !this.#hasRoom(exact.grammar, exact.state)) return;
     this.#markIds(trie, node);
   }
 
+  /** Where a token leads that may end an open name and go on in the same object, as no walk keeps such names; undefined for all others. */
+  #exactly(trie: TokenTrie, node: number): Pick<Step, 'grammar' | 'state'> | undefined {
+    if (!this.#automaton.hasOpenNames) return undefined;
+    const bytes = pathOf(trie, this.#vocabulary.tokens, node);
+    const quote = bytes.indexOf(QUOTE);
+    if (quote < 0 || !bytes.includes(COMMA, quote)) return undefined;
+    const step = this.#last as Step;
+    return stepAfter(step, bytes, this.#automaton) ?? { grammar: step.grammar, state: DEAD };
+  }
+
   #markIds(trie: TokenTrie, node: number): void {
+    if (this.#exactly(trie, node)?.state === DEAD) return;
     const end = trie.tokenOffset[node + 1] as number;
     for (let index = trie.tokenOffset[node] as number; index < end; index += 1) this.#mark(trie.ids[index] as number);
   }

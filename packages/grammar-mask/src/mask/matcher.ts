@@ -1,8 +1,7 @@
 /** The mask at decode time: one matcher per attempt, bound to the live state of a repair. */
 import { digestOf, err, ok, type JsonObject, type Result } from '@contractrl/core';
 import { fromUtf8, toUtf8 } from '../bytes.ts';
-import type { ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
-import type { Ban } from '../grammar/operation-offers.ts';
+import type { Ban, ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
 import { CLOSE_BRACKET, COMMA } from '../grammar/position.ts';
 import { CLOSED, END } from '../grammar/value-automaton.ts';
 import type { TokenId } from '../vocab/vocabulary.ts';
@@ -240,7 +239,7 @@ class ContractMatcher implements MaskMatcher {
   /** Leaves the mask of `step` in the walk; returns its count. */
   #find(step: Step): number {
     const { walk } = this.#parts;
-    walk.find(step, () => bytesBetween(step, step.operationStart), this.#tokensLeft(step));
+    walk.find(step, this.#tokensLeft(step));
     step.maskHash ??= [walk.hashHigh, walk.hashLow];
     // cannot happen while every reachable state has a way to the end; if it does, nothing may be sampled
     if (walk.count === 0 && !this.#isMiss(step)) this.#hasFailed = true;

@@ -2,12 +2,16 @@
 import { concatBytes } from '../bytes.ts';
 import type { ByteGrammar, ClosedOperation } from '../grammar/operation-grammar.ts';
 import { CLOSE_BRACKET, COMMA } from '../grammar/position.ts';
-import { CLOSED, DEAD, END, type ValueAutomaton } from '../grammar/value-automaton.ts';
-import type { OutputState } from './mask-walk.ts';
+import { CLOSED, DEAD, END, type StateId, type ValueAutomaton } from '../grammar/value-automaton.ts';
 
-/** After the opening bytes and after each accepted token. */
-export interface Step extends OutputState {
+/** After the opening bytes and after each accepted token: inside an operation, or (with `closed`, in state {@link END}) just behind one. */
+export interface Step {
   readonly parent: Step | undefined;
+  readonly grammar: ByteGrammar;
+  readonly state: StateId;
+  readonly closed: ClosedOperation | undefined;
+  /** Inside the value of an operation: one object for all places in it. */
+  readonly value: object | undefined;
   readonly bytes: Uint8Array;
   /** Bytes of the whole output up to here. */
   readonly length: number;

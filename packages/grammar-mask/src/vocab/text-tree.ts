@@ -4,7 +4,7 @@
  * byte tree. Characters spelled as escapes stand beside raw ones; tokens that end inside a character wait for its symbol.
  */
 import type { Alphabet } from '../grammar/alphabet.ts';
-import { BETWEEN, codePointOf, NO_CHARACTER, type CharacterSpelling, type CharacterStep } from '../grammar/character-spelling.ts';
+import { BEFORE_QUOTE, BETWEEN, codePointOf, NO_CHARACTER, type CharacterSpelling, type CharacterStep } from '../grammar/character-spelling.ts';
 import { newGroup, type TokenGroup } from './token-group.ts';
 import type { TokenTrie } from './token-trie.ts';
 import type { TokenId } from './vocabulary.ts';
@@ -23,18 +23,18 @@ export interface TextNode {
   readonly closing: number[];
   /** By symbol. */
   readonly next: (TextNode | undefined)[];
-  /** Nodes of the byte tree that lead here and whose children are not read yet; −1 for the root. */
+  /** Nodes of the byte tree that lead here and whose children are not read yet. */
   readonly unread: number[];
 }
 
 export class TextTree {
-  readonly root: TextNode = newNode(-1);
   readonly #trie: TokenTrie;
   readonly #characters: CharacterSpelling;
   readonly #alphabet: Alphabet;
   readonly #mixes: readonly [low: Int32Array, high: Int32Array];
   readonly #symbols = new Map<CharacterStep, readonly number[]>();
   readonly #lists = new Map<string, readonly number[]>();
+  readonly #roots = new Map<CharacterStep, TextNode>();
 
   constructor(trie: TokenTrie, characters: CharacterSpelling, alphabet: Alphabet, mixes: readonly [low: Int32Array, high: Int32Array]) {
     this.#trie = trie;
@@ -43,8 +43,20 @@ export class TextTree {
     this.#mixes = mixes;
   }
 
+  /** Where a token begins: behind some text and inside a character, or not, or in front of the opening quote, which is then part of no text. */
+  rootAt(entry: CharacterStep): TextNode {
+    let root = this.#roots.get(entry);
+    if (root === undefined) {
+      this.#roots.set(entry, root = newNode());
+      const { firstNodes, nodeCount } = this.#trie;
+      if (entry !== BEFORE_QUOTE) this.#read(root, 0, nodeCount, entry);
+      else if ((firstNodes[QUOTE] as number) >= 0) this.#lead(root, firstNodes[QUOTE] as number);
+    }
+    return root;
+  }
+
   open(node: TextNode): TextNode {
-    for (const source of node.unread) this.#read(node, source + 1, source < 0 ? this.#trie.nodeCount : source + (this.#trie.subtreeSize[source] as number), BETWEEN);
+    for (const source of node.unread) this.#read(node, source + 1, source + (this.#trie.subtreeSize[source] as number), BETWEEN);
     node.unread.length = 0;
     return node;
   }
@@ -70,10 +82,14 @@ export class TextTree {
       }
       const symbol = this.#alphabet.symbolOf(codePointOf(step));
       if (symbol < 0) continue;
-      const next = (node.next[symbol] ??= newNode());
-      this.#add(next.whole, child);
-      if (size > 1) next.unread.push(child);
+      this.#lead(node.next[symbol] ??= newNode(), child);
     }
+  }
+
+  /** `child` of the byte tree spells the text of `node`. */
+  #lead(node: TextNode, child: number): void {
+    this.#add(node.whole, child);
+    if ((this.#trie.subtreeSize[child] as number) > 1) node.unread.push(child);
   }
 
   #addPartial(node: TextNode, symbols: readonly number[], child: number): void {
@@ -112,6 +128,6 @@ export class TextTree {
   }
 }
 
-function newNode(...unread: number[]): TextNode {
-  return { whole: newGroup(), partial: [], quoted: newGroup(), closing: [], next: [], unread };
+function newNode(): TextNode {
+  return { whole: newGroup(), partial: [], quoted: newGroup(), closing: [], next: [], unread: [] };
 }

@@ -4,8 +4,8 @@
  * 49,135). The idea of slices is llguidance's (`docs/optimizations.md`).
  */
 import type { TextAutomaton } from '@contractrl/core/schema';
-import { Alphabet, ANY_TEXT } from '../grammar/alphabet.ts';
-import { CharacterSpelling } from '../grammar/character-spelling.ts';
+import { alphabetOf, ANY_TEXT } from '../grammar/alphabet.ts';
+import { AFTER_BACKSLASH, BEFORE_QUOTE, BETWEEN, CharacterSpelling } from '../grammar/character-spelling.ts';
 import { createSpelling, type Spelling } from '../grammar/spelling.ts';
 import { TextTree, type TextNode } from './text-tree.ts';
 import { sliceOf, type TokenSlice } from './token-group.ts';
@@ -72,13 +72,19 @@ function completeIndex({ logitWidth }: Vocabulary, spelling: Spelling, fields: I
   const trees = new WeakMap<TextAutomaton, TextTree>();
   const textTree = (automaton: TextAutomaton): TextTree => {
     let tree = trees.get(automaton);
-    if (tree === undefined) trees.set(automaton, tree = new TextTree(fields.trie, characters, new Alphabet(automaton), [mixLow, mixHigh]));
+    if (tree === undefined) trees.set(automaton, tree = new TextTree(fields.trie, characters, alphabetOf(automaton), [mixLow, mixHigh]));
     return tree;
   };
 
   const free = textTree(ANY_TEXT);
-  const textNodes: TextNode[] = [];
-  for (let node: TextNode | undefined = free.root; node !== undefined; [node] = node.next) textNodes.push(free.open(node));
+  const nodesFrom = (entry: number): readonly TextNode[] => {
+    const nodes: TextNode[] = [];
+    for (let node: TextNode | undefined = free.rootAt(entry); node !== undefined; [node] = node.next) nodes.push(free.open(node));
+    return nodes;
+  };
+  const textNodes = nodesFrom(BETWEEN);
+  // the other places where many tokens can stand
+  for (const entry of [BEFORE_QUOTE, AFTER_BACKSLASH]) nodesFrom(entry);
   const closings = textNodes.map((node, codePoints) => ({ codePoints, node })).filter(({ node }) => node.quoted.ids.length + node.closing.length > 0);
   const slices: TokenSlice[] = [sliceOf([], new Int32Array((logitWidth + 31) >> 5))];
   const sliceUpTo = (codePoints: number): TokenSlice => {

@@ -5,11 +5,11 @@
  * From core it takes what defines the language: the action mask, `applyPatch`, and the schema nodes.
  */
 import {
-  ABSTAIN_CODES, applyPatch, checkCrossField, createJudge, jsonEqual, parsePatch, resolvePointer,
-  type Contract, type Judge, type JsonPointer, type JsonValue, type Patch,
+  ABSTAIN_CODES, applyPatch, checkCrossField, createJudge, jsonEqual, parsePatch,
+  type Contract, type JsonObject, type JsonPointer, type JsonValue, type Judge, type Patch,
 } from '@contractrl/core';
 import { actionMask, readSchemaPlace, schemaPlacesIn, type SchemaNode } from '@contractrl/core/schema';
-import { isNaiveChurn, isNaivelyTooFar, type NaiveRules } from './naive-rules.ts';
+import { isNaiveChurn, isNaivelyTooFar, naivelyRestoring, type NaiveRules } from './naive-rules.ts';
 
 export interface NaiveLimits {
   readonly maxStringLength: number;
@@ -71,7 +71,7 @@ export function createNaiveRecognizer(
   const { literal, spell } = values;
   const isAdmissible = (found: JsonValue, left: number, done: readonly string[]): boolean => left > 0 && operationForms(found, left, done).length > 0;
   const forms = new Map<string, OperationForm[]>();
-  const isGoal = (found: JsonValue): boolean => contract.judge.judge(found).length === 0 && checkCrossField(contract.document.crossField, found).length === 0;
+  const isGoal = (found: JsonValue): boolean => contract.judge.judge(found).length === 0 && checkCrossField(contract.document.crossField, found as JsonObject).length === 0;
   /** Bytes that values of this contract are made of, closing ones first, so that a search for another value ends soon. */
   const closed = close({ kind: 'string', minLength: 0, maxLength: undefined });
   const alphabet = [...new Set(`"]}${closed.kind === 'literals' ? spell(closed.values) : ''}${spell(contract.schema)}${spell(document)},:.-0123456789\\truefalsn\x80\x90\xa0\xbf`)];
@@ -101,7 +101,7 @@ export function createNaiveRecognizer(
       for (const path of actions[op]) {
         const node = nodeAt(path);
         const opening = `{"op":"${op}","path":${spell(path)},"value":`;
-        const excluded = rules.excludeNoOps && op === 'replace' ? resolvePointer(found, path) : undefined;
+        const excluded = rules.excludeNoOps ? naivelyRestoring(document, patchOf(done), op, path) : [];
         if (node !== undefined && !(rules.goal && isNaivelyTooFar(contract, found, path, left - 1)) && isOffered(`${opening}null}`) && hasOther('', node, excluded)) all.push({ opening, node, excluded });
       }
     }
@@ -109,7 +109,7 @@ export function createNaiveRecognizer(
     for (const op of ['move', 'copy'] as const) {
       for (const { from, paths } of actions[op]) for (const path of paths()) whole.push({ opening: `{"op":"${op}","from":${spell(from)},"path":${spell(path)}`, isJudged: actions[op].length <= MAX_JUDGED_SOURCES });
     }
-    for (const { opening, isJudged } of whole) if (isWorth(`${opening}}`, isJudged)) all.push({ opening, node: undefined, excluded: undefined });
+    for (const { opening, isJudged } of whole) if (isWorth(`${opening}}`, isJudged)) all.push({ opening, node: undefined, excluded: [] });
     forms.set(formsKey, all);
     return all;
   }
@@ -121,15 +121,15 @@ export function createNaiveRecognizer(
 
   const others = new Map<string, boolean>();
 
-  /** Whether `text` is or can become a value of the node other than `excluded`: found by trying, depth first. */
-  function hasOther(text: string, node: SchemaNode, excluded: JsonValue | undefined): boolean {
-    if (excluded === undefined) return true;
+  /** Whether `text` is or can become a value of the node that is not excluded: found by trying, depth first. */
+  function hasOther(text: string, node: SchemaNode, excluded: readonly JsonValue[]): boolean {
+    if (excluded.length === 0) return true;
     const key = `${JSON.stringify(excluded)} ${JSON.stringify(node)} ${text}`;
     const known = others.get(key);
     if (known !== undefined) return known;
     // a number in front of the end of the text is open; with a byte behind it that no number holds it must have ended
     const isEnd = values.value(`${text} `, 0, node).ends.includes(text.length);
-    const isOther = isEnd && !jsonEqual(JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonValue, excluded);
+    const isOther = isEnd && !isExcluded(text, excluded);
     const found = isOther || (values.value(text, 0, node).open && alphabet.some((byte) => {
       const longer = values.value(text + byte, 0, node);
       return (longer.open || longer.ends.includes(text.length + 1)) && hasOther(text + byte, node, excluded);
@@ -173,7 +173,7 @@ export function createNaiveRecognizer(
         if (isOpen && (node === undefined || hasOther(text.slice(position), node, excluded))) return 0;
         for (const closing of valued.ends) {
           if (text[closing] !== '}') continue;
-          if (excluded !== undefined && jsonEqual(JSON.parse(Buffer.from(text.slice(position, closing), 'latin1').toString('utf8')) as JsonValue, excluded)) continue;
+          if (isExcluded(text.slice(position, closing), excluded)) continue;
           const end = closing + 1;
           if (end === text.length) return 0;
           if (text[end] === ']') {
@@ -195,7 +195,12 @@ export function createNaiveRecognizer(
 interface OperationForm {
   readonly opening: string;
   readonly node: SchemaNode | undefined;
-  readonly excluded: JsonValue | undefined;
+  readonly excluded: readonly JsonValue[];
+}
+
+function isExcluded(text: string, excluded: readonly JsonValue[]): boolean {
+  const value = excluded.length === 0 ? null : JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as JsonValue;
+  return excluded.some((one) => jsonEqual(one, value));
 }
 
 export interface NaiveValues {

@@ -2,7 +2,7 @@
  * No-ops and churn by direct definition, for comparison: the output's operations are replayed on a tree whose values know whether they were
  * written and whose containers keep a gap where something was removed. Nothing is shifted and nothing is kept between two questions.
  */
-import { isJsonArray, isJsonObject, jsonEqual, tokensOf, type Contract, type JsonPointer, type JsonValue, type Operation } from '@contractrl/core';
+import { isJsonArray, isJsonObject, jsonEqual, tokensOf, type Contract, type JsonObject, type JsonPointer, type JsonValue, type Operation } from '@contractrl/core';
 
 export interface NaiveRules {
   readonly excludeNoOps: boolean;
@@ -38,27 +38,41 @@ interface Tagged {
   readonly content: JsonValue | Slot[] | Map<string, Slot>;
 }
 
-/** Whether `operation` only undoes or repeats what `done` did to `document`, or changes nothing. A value to write does not count: see the caller. */
+/** Whether `operation` only undoes or repeats what `done` did to `document`, or changes nothing. A value to write does not count: see {@link naivelyRestoring}. */
 export function isNaiveChurn(contract: Contract, document: JsonValue, done: readonly Operation[], operation: Operation): boolean {
-  const seen: JsonValue[] = [document];
-  let tree = tag(document);
-  for (const earlier of done) {
-    tree = perform(tree, earlier);
-    seen.push(untag(tree));
-  }
-  const current = seen.at(-1) as JsonValue;
+  const { tree, seen } = replay(document, done);
   switch (operation.op) {
     case 'replace': return holdsWritten(at(tree, operation.path));
-    case 'remove': return holdsWritten(at(tree, operation.path));
+    case 'remove': return holdsWritten(at(tree, operation.path)) || isSeen(seen, operation);
     case 'add': return contract.document.allowedOperations.includes('replace') && isGap(tree, operation.path);
-    case 'copy': return isGap(tree, operation.path) || overwritesWritten(tree, operation.path) || jsonEqual(untag(perform(tag(current), operation)), current);
+    case 'copy': return isGap(tree, operation.path) || overwritesWritten(tree, operation.path) || isSeen(seen, operation);
     case 'move': {
-      if (at(tree, operation.from).written) return true;
-      const after = untag(perform(tag(current), operation));
+      if (at(tree, operation.from).written || isSeen(seen, operation)) return true;
       take(tree, operation.from, false);
-      return isGap(tree, operation.path) || overwritesWritten(tree, operation.path) || seen.some((earlier) => jsonEqual(earlier, after));
+      return isGap(tree, operation.path) || overwritesWritten(tree, operation.path);
     }
   }
+}
+
+/** The values with which a write leads back to a document that there was, the present one among them: found among all that those documents hold. */
+export function naivelyRestoring(document: JsonValue, done: readonly Operation[], op: 'add' | 'replace', path: JsonPointer): readonly JsonValue[] {
+  const { seen } = replay(document, done);
+  const held = (value: JsonValue): readonly JsonValue[] => [value, ...(typeof value === 'object' && value !== null ? Object.values(value as JsonObject).flatMap(held) : [])];
+  const distinct = new Map(seen.flatMap(held).map((value) => [JSON.stringify(value), value]));
+  return [...distinct.values()].filter((value) => isSeen(seen, { op, path, value }));
+}
+
+function replay(document: JsonValue, done: readonly Operation[]): { readonly tree: Tagged; readonly seen: readonly JsonValue[] } {
+  const tree = tag(document);
+  const seen = [document];
+  for (const operation of done) seen.push(untag(perform(tree, operation)));
+  return { tree, seen };
+}
+
+/** Whether `operation` makes of the last document one of them. */
+function isSeen(seen: readonly JsonValue[], operation: Operation): boolean {
+  const after = untag(perform(tag(seen.at(-1) as JsonValue), operation));
+  return seen.some((earlier) => jsonEqual(earlier, after));
 }
 
 function tag(value: JsonValue): Tagged {

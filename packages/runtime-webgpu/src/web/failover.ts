@@ -2,7 +2,8 @@
  * A repairer that survives its engine once per repair: where the GPU is lost or memory runs out, the failed repair has changed nothing (its
  * outcome is the original call), so it is run again, from the start, on the next engine. What moved, and why, is in `loaded`.
  */
-import { err, ok, readRepairRequest, type RepairOutcome, type RepairRequest, type Result } from '@contractrl/core';
+import { err, ok, type RepairOutcome, type RepairRequest, type Result } from '@contractrl/core';
+import { readRepairRequest } from '@contractrl/core/records';
 import type { Repairer } from '../repairer.ts';
 import type { RejectedEngine } from '../probe/choice.ts';
 import type { HostedRepairer } from '../worker/host.ts';

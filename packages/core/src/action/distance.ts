@@ -1,22 +1,8 @@
-/**
- * The goal of a patch, as the contract's own judge sees it: a document that the schema and the checks across fields accept. Asked once
- * an operation is complete, and before it only where nothing about it is open.
- */
-import {
-  isJsonArray, isPrefix, parentOf, resolvePointer, tokensOf, validateValue,
-  type Contract, type JsonPointer, type JsonValue, type Operation, type Violation,
-} from '@contractrl/core';
-
-/** The operation that a text of the mask's own spelling stands for. */
-export function operationIn(text: string): Operation {
-  // the strict reader costs ten times as much, and answers for what is sent when the patch is judged
-  return JSON.parse(text) as Operation;
-}
-
-/** Whether schema and cross-field checks accept the document. */
-export function isGoal(contract: Contract, document: JsonValue): boolean {
-  return validateValue(contract, document).kind === 'valid';
-}
+/** How far a document is from one that the contract's judge accepts, as far as that can be told from the violations before a value is written. */
+import type { Contract } from '../contract/contract.ts';
+import { isJsonArray, type JsonValue } from '../json/value.ts';
+import { isPrefix, parentOf, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
+import { validateValue } from '../validate/validate.ts';
 
 /** Keywords whose verdict on a place depends on nothing but what stands there. */
 const LOCAL_KEYWORDS: ReadonlySet<string> = new Set([
@@ -31,12 +17,11 @@ const CONDITIONAL_KEYWORDS = ['anyOf', 'oneOf', 'not', 'if', 'dependentSchemas',
  * they are, and lie in so many members of the root, of which one operation reaches one, a move two. 0 where that cannot be told.
  */
 export function createDistance(contract: Contract, document: JsonValue): (path: JsonPointer) => number {
-  const { allowedOperations } = contract.document;
   const schemaText = JSON.stringify(contract.schema);
   if (CONDITIONAL_KEYWORDS.some((keyword) => schemaText.includes(`"${keyword}":`))) return () => 0;
   const report = validateValue(contract, document);
-  const local = report.kind === 'valid' ? [] : report.violations.filter(isLocal);
-  const reachOfOne = allowedOperations.includes('move') ? 2 : 1;
+  const local = report.kind === 'valid' ? [] : report.violations.filter(({ keyword, pointer }) => LOCAL_KEYWORDS.has(keyword) && pointer !== '');
+  const reachOfOne = contract.document.allowedOperations.includes('move') ? 2 : 1;
   return (path) => {
     const parent = parentOf(path) as JsonPointer;
     // an insertion moves the other elements to places with other sub-schemas
@@ -44,8 +29,4 @@ export function createDistance(contract: Contract, document: JsonValue): (path: 
     const left = local.filter(({ pointer }) => !isPrefix(moved, pointer) && !isPrefix(pointer, path));
     return Math.ceil(new Set(left.map(({ pointer }) => tokensOf(pointer)[0])).size / reachOfOne);
   };
-}
-
-function isLocal({ keyword, pointer }: Violation): boolean {
-  return LOCAL_KEYWORDS.has(keyword) && pointer !== '';
 }

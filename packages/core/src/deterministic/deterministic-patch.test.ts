@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { loadContract, type Contract } from '../contract/contract.ts';
+import { parseJsonWithLosses } from '../json/parse.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
+import { lossyNumbers } from '../repair/accepted-call.ts';
+import { validateArguments } from '../validate/validate.ts';
+import { deterministicPatch, type DeterministicPatch } from './deterministic-patch.ts';
+
+function contractOf(properties: JsonObject, more: JsonObject = {}, schema: JsonObject = {}): Contract {
+  const contract = loadContract({ tool: { name: 'tool', parameters: { type: 'object', properties, additionalProperties: false, ...schema } }, ...more });
+  if (!contract.ok) throw new Error(contract.error.code);
+  return contract.value;
+}
+
+/** Through the text, so that numbers lose what a call's would. */
+function patchFor(contract: Contract, text: string): DeterministicPatch | undefined {
+  const { report, value } = validateArguments(contract, text);
+  if (report.kind === 'valid' || value === undefined) throw new Error('nothing to repair');
+  return deterministicPatch(contract, value, report.violations, lossyNumbers(report, value));
+}
+
+/** The one member `a` of this schema, with this JSON text. */
+function one(schema: JsonObject, text: string): DeterministicPatch | undefined {
+  return patchFor(contractOf({ a: schema }), `{"a":${text}}`);
+}
+
+const replaced = (value: JsonValue, rule: string): unknown => ({ patch: [{ op: 'replace', path: '/a', value }], rules: [rule] });
+
+describe('one reading: the value is written as the schema wants it', () => {
+  test.each<[string, JsonObject, string, JsonValue, string]>([
+    ['an integer in a string', { type: 'integer' }, '"5"', 5, 'text-to-json'],
+    ['a negative fraction in a string', { type: 'number' }, '"-42.5"', -42.5, 'text-to-json'],
+    ['true in a string', { type: 'boolean' }, '"true"', true, 'text-to-json'],
+    ['a list in a string', { type: 'array', items: { type: 'integer' } }, '"[1, 2]"', [1, 2], 'text-to-json'],
+    ['an object in a string', { type: 'object', properties: { b: { type: 'null' } } }, '"{\\"b\\":null}"', { b: null }, 'text-to-json'],
+    ['null in a string, where null may stand', { type: ['integer', 'null'] }, '"null"', null, 'text-to-json'],
+    ['an integer where only digits are a text', { type: 'string', pattern: '^[0-9]+$' }, '5', '5', 'integer-to-text'],
+    ['an integer that a double cannot hold', { type: 'string', pattern: '^[0-9]{1,20}$' }, '2512292042121000417', '2512292042121000417', 'integer-to-text'],
+    ['an integer of an enumeration of texts', { enum: ['1', '2'] }, '1', '1', 'integer-to-text'],
+    ['a flag of an enumeration of texts', { type: 'string', enum: ['true', 'false'] }, 'true', 'true', 'boolean-to-text'],
+    ['an enumeration in another case', { enum: ['open', 'closed'] }, '"Open"', 'open', 'enum-case'],
+    ['an enumeration with blanks', { enum: ['open', 'closed'] }, '" closed "', 'closed', 'enum-case'],
+    ['a constant in another case', { const: 'open' }, '"OPEN"', 'open', 'enum-case'],
+    ['a number where a list is wanted', { type: 'array', items: { type: 'integer' } }, '5', [5], 'list-of-one'],
+    ['a word where a list is wanted', { type: 'array', items: { type: 'string' } }, '"ops"', ['ops'], 'list-of-one'],
+    ['a list of one number where a number is wanted', { type: 'integer' }, '[5]', 5, 'only-element'],
+    ['a list of one text where a text is wanted', { type: 'string' }, '["a b"]', 'a b', 'only-element'],
+    ['a list of one object where an object is wanted', { type: 'object' }, '[{"b":1}]', { b: 1 }, 'only-element'],
+    ['a list or null, in a string', { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] }, '"[\\"x\\"]"', ['x'], 'text-to-json'],
+  ])('%s', (_, schema, text, value, rule) => expect(one(schema, text)).toEqual(replaced(value, rule)));
+
+  test.each([['null', { type: 'string' }], ['"null"', { enum: ['x'] }]])('%s for what may be left out is left out', (text, schema) => {
+    expect(one(schema, text)).toEqual({ patch: [{ op: 'remove', path: '/a' }], rules: ['drop-null'] });
+  });
+
+  test.each([
+    ['fooBar', 'foo_bar'], ['FooBar', '_foo_bar'], ['foo-bar', 'fooBar'], ['foo.bar', 'foo_bar'], ['FOO_BAR', 'foo_bar'],
+  ])('a member %s where %s is declared is moved there', (given, declared) => {
+    expect(patchFor(contractOf({ [declared]: {} }, {}, { required: [declared] }), JSON.stringify({ [given]: 1 })))
+      .toEqual({ patch: [{ op: 'move', from: `/${given}`, path: `/${declared}` }], rules: ['rename-member'] });
+  });
+
+  test('a misnamed member of the wrong kind is moved and rewritten', () => {
+    expect(patchFor(contractOf({ max_lines: { type: 'integer' } }), '{"maxLines":"20"}')).toEqual({
+      patch: [{ op: 'move', from: '/maxLines', path: '/max_lines' }, { op: 'replace', path: '/max_lines', value: 20 }], rules: ['rename-member', 'text-to-json'],
+    });
+  });
+
+  test('an element deep in a list', () => {
+    expect(one({ type: 'array', items: { type: 'object', properties: { b: { type: 'integer' } } } }, '[{"b":1},{"b":"2"}]'))
+      .toEqual({ patch: [{ op: 'replace', path: '/a/1/b', value: 2 }], rules: ['text-to-json'] });
+  });
+});
+
+describe('two readings, or none: left to the policy', () => {
+  test.each<[string, JsonObject, string]>([
+    ['a number that is not written as numbers are', { type: 'integer' }, '"05"'],
+    ['a number with blanks', { type: 'integer' }, '" 5"'],
+    ['a number with zeros behind the point', { type: 'number' }, '"5.00"'],
+    ['a number with an exponent', { type: 'number' }, '"1e3"'],
+    ['minus zero', { type: 'number' }, '"-0"'],
+    ['a number that a double cannot hold', { type: 'integer' }, '"2512292042121000417"'],
+    ['a fraction where an integer is wanted', { type: 'integer' }, '"5.5"'],
+    ['a number out of range', { type: 'integer', maximum: 4 }, '"5"'],
+    ['a word for true', { type: 'boolean' }, '"yes"'],
+    ['true in capitals', { type: 'boolean' }, '"True"'],
+    ['a flag as a number', { type: 'integer' }, 'true'],
+    ['a number as a flag', { type: 'boolean' }, '1'],
+    ['an integer where any text may stand', { type: 'string' }, '7'],
+    ['an integer where any text of that length may stand', { type: 'string', minLength: 1, maxLength: 3 }, '7'],
+    ['a fraction, which may have been written with more zeros', { type: 'string', pattern: '^[0-9.]+$' }, '1.1'],
+    ['JSON with duplicate names', { type: 'object' }, '"{\\"b\\":1,\\"b\\":1}"'],
+    ['JSON that is cut', { type: 'array' }, '"[1,2"'],
+    ['JSON that does not fit', { type: 'array', items: { type: 'integer' } }, '"[1,null]"'],
+    ['Python', { type: 'array' }, '"[\'a\']"'],
+    ['two members in that case', { enum: ['open', 'OPEN'] }, '"Open"'],
+    ['an enumeration that is only alike', { enum: ['customer', 'former_customer'] }, '"customers"'],
+    ['a number or a list of texts', { anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'string' } }] }, '"5"'],
+    ['words where a list is wanted', { type: 'array', items: { type: 'string' } }, '"red blue"'],
+    ['words with a comma where a list is wanted', { type: 'array', items: { type: 'string' } }, '"red,blue"'],
+    ['a word for all of them', { type: 'array', items: { type: 'string' } }, '"all"'],
+    ['an object where a list is wanted', { type: 'array', items: { type: 'object' } }, '{"b":1}'],
+    ['a list of two where one is wanted', { type: 'integer' }, '[5,5]'],
+    ['a list of null where a text or null is wanted', { type: ['string', 'null'] }, '[null]'],
+    ['a list in a list', { type: 'integer' }, '[[5]]'],
+    ['null in a list', { type: 'array', items: { type: 'string' } }, '[null]'],
+    ['null where there is a default', { type: 'boolean', default: true }, 'null'],
+    ['a prototype in a string', { type: 'object' }, '"{\\"__proto__\\":{}}"'],
+    ['a text out of a pattern', { type: 'string', pattern: '^a$' }, '"A"'],
+  ])('%s', (_, schema, text) => expect(one(schema, text)).toBeUndefined());
+
+  test.each<[string, Contract, string]>([
+    ['null for what is required', contractOf({ a: { type: 'string' } }, {}, { required: ['a'] }), '{"a":null}'],
+    ['two declared names', contractOf({ foo_bar: {}, fooBar_: {} }), '{"fooBar":1}'],
+    ['two members of that name', contractOf({ foo_bar: {} }), '{"fooBar":1,"FooBar":2}'],
+    ['the declared name is taken', contractOf({ foo_bar: {} }), '{"fooBar":1,"foo_bar":2}'],
+    ['another name', contractOf({ path: {} }), '{"filePath":"x"}'],
+    ['a locked place', contractOf({ a: { type: 'integer' } }, { immutablePaths: ['/a'] }), '{"a":"5"}'],
+    ['an operation that is not allowed', contractOf({ a: { type: 'string' } }, { allowedOperations: ['replace'] }), '{"a":null}'],
+    ['no operation left', contractOf({ a: { type: 'integer' } }, { operationBudget: 0 }), '{"a":"5"}'],
+    ['more at fault than the budget', contractOf({ a: { type: 'integer' }, b: { type: 'integer' } }, { operationBudget: 1 }), '{"a":"5","b":"6"}'],
+    ['the budget spent and still at fault', contractOf({ a: { type: 'integer' }, b: { type: 'integer' } }, { operationBudget: 1 }), '{"a":"5","b":"x"}'],
+    ['a check across fields', contractOf({ a: {}, b: {} }, { crossField: [{ kind: 'excludes', pointer: '/a', excluded: ['/b'] }] }), '{"a":null,"b":1}'],
+  ])('%s', (_, contract, text) => expect(patchFor(contract, text)).toBeUndefined());
+});
+
+test('what is certain is done, the rest stays', () => {
+  expect(patchFor(contractOf({ a: { type: 'integer' }, b: { type: 'integer' } }), '{"a":"5","b":"many"}')).toEqual(replaced(5, 'text-to-json'));
+});
+
+test('a fault that a check across fields sees afterwards does not make the notation wrong', () => {
+  const contract = contractOf({ a: { type: 'integer' }, b: { type: 'integer' } }, { crossField: [{ kind: 'lte', a: '/a', b: '/b' }] });
+  expect(patchFor(contract, '{"a":"5","b":4}')).toEqual(replaced(5, 'text-to-json'));
+});
+
+test('the same number, rounded, in two places is written out only where its digits are known', () => {
+  const digits = { type: 'string', pattern: '^[0-9]+$' };
+  const text = '{"a":9007199254740993,"b":9007199254740993}';
+  expect(parseJsonWithLosses(text)).toMatchObject({ ok: true, value: { losses: [{}, {}] } });
+  expect(patchFor(contractOf({ a: digits, b: digits }), text)?.patch.map((operation) => 'value' in operation && operation.value))
+    .toEqual(['9007199254740993', '9007199254740993']);
+});
+
+test.each([[32, 0, 32], [33, 0, undefined], [1, 65_600, undefined]])('%i places at fault beside %i characters: %s operations', (count, length, expected) => {
+  const contract = contractOf({ note: { type: 'string' } }, { operationBudget: 64 }, { additionalProperties: { type: 'integer' } });
+  const args = { note: 'x'.repeat(length), ...Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, '7'])) };
+  expect(patchFor(contract, JSON.stringify(args))?.patch.length).toBe(expected);
+});
