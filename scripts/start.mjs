@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { build, contractrl, inOrder, ROOT } from './lib/run.mjs';
 import { prepare } from './prepare.mjs';
 
-const EXAMPLE = join(ROOT, 'packages', 'cli', 'examples', 'page-range.json');
+const EXAMPLE = join(ROOT, 'packages', 'cli', 'examples', 'renamed-field.json');
 
 await prepare({ python: true });
 const words = process.argv.slice(2);

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import example from '../src/example.json' with { type: 'json' };
 import { launchBrowser, missing, modelFile } from './browser.ts';
 
 /** Two slow cores that others use as well; an idle machine takes a tenth of it. */
@@ -19,7 +18,7 @@ const DEMO_FOLDER = fileURLToPath(new URL('..', import.meta.url));
 
 test('the page repairs the call that npm start repairs', () => {
   const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-  expect(read('../src/example.json')).toEqual(read('../../../packages/cli/examples/page-range.json'));
+  expect(read('../src/example.json')).toEqual(read('../../../packages/cli/examples/renamed-field.json'));
 });
 
 describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing].join(', '), () => {
@@ -74,8 +73,6 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
   }
 
   test('loads with progress, cancels a repair, repairs, and needs no download on the next visit', async () => {
-    // no rule reads "three": it takes the model, and long enough to be cancelled
-    await serveExample({ ...example, call: { ...example.call, arguments: { ...example.call.arguments, first: 'three' } } });
     const page = await openPage();
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     expect(await page.isDisabled('#repair')).toBe(true);
@@ -95,11 +92,11 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     await page.keyboard.press('Enter');
     await page.waitForSelector('body[data-state="repairing"] #cancel:focus');
     await waitForState(page, 'done', REPAIR_TIMEOUT_MS);
-    expect(await page.innerText('#report')).toContain('wrong_type');
-    expect(await page.innerText('#attempts')).toContain('{"op":"replace","path":"/first","value":3}');
+    expect(await page.innerText('#report')).toContain('missing_required');
+    expect(await page.innerText('#attempts')).toContain('{"op":"add","path":"/path","value":"README.md"}');
     expect(await page.innerText('#verdict')).toMatch(/^Repaired/u);
-    expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "first": "three",', '-   "last": "9"']);
-    expect(await page.locator('#call-after ins').allInnerTexts()).toEqual(['+   "first": 3,', '+   "last": 9']);
+    expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "filePath": "README.md"']);
+    expect(await page.locator('#call-after ins').allInnerTexts()).toEqual(['+   "path": "README.md"']);
     expect(await page.innerText('#figures')).toMatch(/Ledger digest\s+[0-9a-f]{64}/u);
     await page.close();
 

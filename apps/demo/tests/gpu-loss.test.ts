@@ -31,7 +31,7 @@ test.skipIf(lacking.length > 0)(['a repair whose GPU is killed is done again on 
     for (const pid of gpuProcesses) process.kill(pid, 'SIGKILL');
     expect(await repaired).toEqual({
       status: 'repaired',
-      argumentsText: '{"file":"budget.pdf","first":3,"last":9}',
+      argumentsText: '{"path":"README.md"}',
       choice: { engine: 'wasm', reason: { code: 'choice/fallback' }, rejected: [{ engine: 'webgpu', reason: { code: 'engine/device-lost' } }] },
     });
   } finally {

@@ -75,9 +75,9 @@ export async function loadOnGpu(): Promise<string> {
   return loaded.ok ? loaded.value.choice.engine : loaded.error.code;
 }
 
-/** Repairs a call that only the model can: no rule reads "three". */
+/** Repairs a call that takes the model: no rule knows that both names mean one field. */
 export async function repairWithModel(): Promise<{ readonly status: string; readonly argumentsText?: string; readonly choice?: LoadedRepairer['choice'] | undefined }> {
-  const repaired = await client!.repair({ ...example, call: { ...example.call, arguments: { ...example.call.arguments, first: 'three' } } });
+  const repaired = await client!.repair(example);
   if (!repaired.ok) return { status: repaired.error.code };
   const { outcome, loaded } = repaired.value;
   return { status: outcome.status, ...('argumentsText' in outcome ? { argumentsText: outcome.argumentsText } : {}), choice: loaded?.choice };

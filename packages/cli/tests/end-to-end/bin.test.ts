@@ -70,11 +70,11 @@ describe.skipIf(!isBuilt)(`the built program${isBuilt ? '' : ' (not built)'}`, (
   describe.skipIf(!hasModel)(`with the real model${hasModel ? '' : ' (no model in the cache)'}`, () => {
     test('the call that npm start shows is repaired rightly, and the ledger holds', async () => {
       const ledger = join(await temporaryFolder(), 'ledger.jsonl');
-      const example = JSON.parse(await readFile(join(PACKAGE, 'examples', 'page-range.json'), 'utf8')) as { readonly id: string };
+      const example = JSON.parse(await readFile(join(PACKAGE, 'examples', 'renamed-field.json'), 'utf8')) as { readonly id: string };
       const { code, output } = await runBin(['repair', '-', '--json', '--offline', '--ledger', ledger], JSON.stringify(example));
       expect(JSON.parse(output)).toMatchObject({
-        id: example.id, status: 'repaired', arguments: { file: 'budget.pdf', first: 3, last: 9 }, attempts: 0, operations: 2,
-        patch: [{ op: 'replace', path: '/first', value: 3 }, { op: 'replace', path: '/last', value: 9 }],
+        id: example.id, status: 'repaired', arguments: { path: 'README.md' }, attempts: 2, operations: 2,
+        patch: [{ op: 'add', path: '/path', value: 'README.md' }, { op: 'remove', path: '/filePath' }],
       });
       expect(code).toBe(EXIT.ok);
       expect(await runBin(['ledger', 'verify', ledger, '--json'])).toMatchObject({ code: EXIT.ok, output: expect.stringContaining('"ok":true') as string });

@@ -67,7 +67,8 @@ function listeningAddress(child: ChildProcess): Promise<string> {
     const timer = setTimeout(() => fail('the server did not start'), START_TIMEOUT_MS);
     const listen = (text: string): void => {
       said += text;
-      const [, address] = /^listening on (\S+)$/mu.exec(said) ?? [];
+      // llama.cpp writes to the same streams from its own threads, also in the middle of a line
+      const [, address] = /test server at (http:\S+:\d+)\s/u.exec(said) ?? [];
       if (address === undefined) return;
       clearTimeout(timer);
       resolve(address);

@@ -11,5 +11,5 @@ params.n_parallel = 1
 params.cpuparams.n_threads = 1
 params.warmup = False
 server = xllamacpp.Server(params)
-print(f"listening on {server.listening_address}", flush=True)
+print(f"test server at {server.listening_address}", flush=True)
 sys.stdin.read()

@@ -1,0 +1,33 @@
+/**
+ * `npm run bench:runtime [-- PART… [--cases N] [--threads N]]`: prepares the checkout, builds, measures the runtime of the policy beside its peer,
+ * and writes the report. Parts are speed, ranks, head, cold, soak and agreement (all, where none is named); `report` only renders what was measured.
+ * The peer, node-llama-cpp, is no dependency: it is installed on demand into a folder of the user's cache; where that fails, its row says so.
+ */
+import { join } from 'node:path';
+import { findNodeLlamaCpp } from './lib/node-llama-cpp.mjs';
+import { build, inOrder, ROOT, run } from './lib/run.mjs';
+import { prepare } from './prepare.mjs';
+
+const MAIN = join(ROOT, 'benchmarks', 'dist', 'runtime', 'main.js');
+const ALL_PARTS = ['speed', 'ranks', 'head', 'cold', 'soak', 'agreement'];
+
+const args = process.argv.slice(2);
+const firstOption = args.findIndex((arg) => arg.startsWith('--'));
+const [named, options] = firstOption === -1 ? [args, []] : [args.slice(0, firstOption), args.slice(firstOption)];
+const parts = named.length === 0 ? ALL_PARTS : named.filter((name) => name !== 'report');
+const folder = options.indexOf('--out') === -1 ? [] : ['--out', options[options.indexOf('--out') + 1]];
+
+await prepare({ python: parts.length > 0 });
+
+/** A process a part: no part is measured in what another left in memory. */
+const measure = (part) => async () => {
+  const peer = part === 'speed' ? await findNodeLlamaCpp() : undefined;
+  const about = peer === undefined ? [] : 'folder' in peer ? ['--peer', peer.folder] : ['--peer-missing', peer.reason];
+  return run(process.execPath, [MAIN, 'measure', part, ...options, ...about]);
+};
+
+await inOrder(
+  () => build('@contractrl/benchmarks'),
+  ...parts.map(measure),
+  () => run(process.execPath, [MAIN, 'report', ...folder]),
+);
