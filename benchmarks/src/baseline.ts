@@ -19,7 +19,7 @@ import { baselineCases, conclude, writeResults } from './results.ts';
 import { runArms } from './run.ts';
 import { leaksIn, sealedGold, type ShownTexts } from './score.ts';
 
-const ARM_NAMES = ['adapter', 'adapter-goal', 'base', 'full-regeneration', 'ajv-coercion', 'deterministic', 'deterministic-adapter'] as const;
+const ARM_NAMES = ['adapter', 'adapter-goal', 'base', 'full-regeneration', 'ajv-coercion', 'deterministic', 'deterministic-open', 'deterministic-adapter', 'deterministic-prefer', 'deterministic-require'] as const;
 type ArmName = (typeof ARM_NAMES)[number];
 
 interface Options {
@@ -89,7 +89,10 @@ function openArms({ engine, tokenizer, vocabulary, adapter }: Runtime): readonly
     fullRegeneration({ engine, tokenizer, vocabulary, clock }),
     ajvCoercion(clock),
     deterministicOnly(clock),
+    contractRepair({ name: 'deterministic-open', description: '`deterministic`, and for what it leaves the adapter, whose patches may close without making the call valid.' }, { repairer, engine, adapter, rules: { excludeNoOps: true, goal: false }, deterministic: true }),
     contractRepair({ name: 'deterministic-adapter', description: '`deterministic`, and `adapter-goal` for what it leaves.' }, { repairer, engine, adapter, rules: GOAL_RULES, deterministic: true }),
+    contractRepair({ name: 'deterministic-prefer', description: 'the same with values of the request, the call and the schema, unless the policy puts more than half its weight on others.' }, { repairer, engine, adapter, rules: { ...GOAL_RULES, provenance: 'prefer' }, deterministic: true }),
+    contractRepair({ name: 'deterministic-require', description: 'the same with such values only.' }, { repairer, engine, adapter, rules: { ...GOAL_RULES, provenance: 'require' }, deterministic: true }),
   ];
 }
 

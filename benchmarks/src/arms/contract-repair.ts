@@ -1,5 +1,5 @@
 /** The production arm: the repairer as `contractrl repair` uses it, loop, mask, prompt and engine included, under a given adapter. */
-import type { Engine, LoraAdapter, MaskRules, Repairer } from '@contractrl/runtime-webgpu';
+import type { Engine, LoraAdapter, MaskRules, ProposerOptions, Repairer } from '@contractrl/runtime-webgpu';
 import type { Arm } from './arm.ts';
 
 export interface ContractRepairParts {
@@ -9,7 +9,7 @@ export interface ContractRepairParts {
   /** Undefined for the bare base model. */
   readonly adapter: LoraAdapter | undefined;
   /** Undefined for the product's own. */
-  readonly rules?: MaskRules;
+  readonly rules?: MaskRules & Pick<ProposerOptions, 'provenance'>;
   /** Whether the deterministic step comes before the model; without it, the model alone is measured. */
   readonly deterministic: boolean;
 }

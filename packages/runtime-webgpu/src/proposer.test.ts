@@ -81,10 +81,10 @@ describe('a proposal', () => {
       rules.push(given);
       return ok({ bind: () => ok({ ...createToyMatcher(PIECES, [RIGHT], LOGIT_WIDTH), isGoalMiss: () => true, banMiss: () => 0 }) });
     };
-    expect(await propose(parts({ compile }), { goal: true })).toMatchObject({ kind: 'text', text: '{"abstain":"goal-unreachable"}', confidence: undefined });
-    await propose(parts({ compile }));
+    expect(await propose(parts({ compile }))).toMatchObject({ kind: 'text', text: '{"abstain":"goal-unreachable"}', confidence: undefined });
+    await propose(parts({ compile }), { goal: false });
     await propose(parts({ compile }), { excludeNoOps: false });
-    expect(rules).toEqual([{ excludeNoOps: true, goal: true }, { excludeNoOps: true, goal: false }, { excludeNoOps: false, goal: false }]);
+    expect(rules).toEqual([{ excludeNoOps: true, goal: true }, { excludeNoOps: true, goal: false }, { excludeNoOps: false, goal: true }]);
   });
 
   test('is the same without jump-forward, only dearer', async () => {
@@ -197,7 +197,7 @@ describe('under the real mask, a small contract', () => {
     const run = async (text: string, options: ProposerOptions) => (await createRepairer(under(preferring(text, ABSTAIN))).repair(asked, options));
     expect((await run(patchOf([1, 2]), {})).status).not.toBe('repaired');
     expect(await run(patchOf([1, 2]), { unmaskable: 'validate' })).toMatchObject({ status: 'repaired', frozen: { resources: { signals: [{ approximated: ['/properties/case_number/uniqueItems'] }] } } });
-    expect(await run(patchOf([1, 1]), { unmaskable: 'validate' })).toMatchObject({ status: 'failed', history: [{ verdict: 'repair/still-invalid' }] });
+    expect(await run(patchOf([1, 1]), { unmaskable: 'validate', goal: false })).toMatchObject({ status: 'failed', history: [{ verdict: 'repair/still-invalid' }] });
   });
 });
 
@@ -237,7 +237,7 @@ test('the identity names model, adapter, prompt, vocabulary and sampling', () =>
   const { identity } = createMaskedProposer(parts().parts, { sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 } });
   expect(identity).toEqual({
     backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '1', vocabulary: vocabulary.digest,
-    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: false, maxAnswerTokens: 256, jumpForward: true,
+    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: true, maxAnswerTokens: 256, jumpForward: true,
     provenance: 'off', provenanceShare: 0.5, search: 'decode', unmaskable: 'refuse', abstainShare: null,
   });
 });

@@ -58,8 +58,7 @@ export interface ProposerOptions {
   readonly excludeNoOps?: boolean;
   /**
    * A patch closes only where it makes the call valid; where three values in turn do not, the answer is an abstention with `goal-unreachable`.
-   * Default false: it makes a call valid, not right, and under the provisional adapter that ends more repairs in a wrong call (arm `adapter-goal`
-   * of the baseline).
+   * Default true. It makes a call valid, not right: see the arms `deterministic-open` and `deterministic-adapter` of the baseline.
    */
   readonly goal?: boolean;
   /**
@@ -135,7 +134,7 @@ function compileWith(...[contract, vocabulary, rules, provenance]: Parameters<Ma
  */
 export function createMaskedProposer(parts: ProposerParts, options: ProposerOptions = {}): Proposer {
   const {
-    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = false, provenance = 'off',
+    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = true, provenance = 'off',
     provenanceShare = DEFAULT_PROVENANCE_SHARE, search = 'decode', abstainShare, unmaskable = 'refuse', reportMass = false,
   } = options;
   for (const [name, share] of Object.entries({ provenanceShare, abstainShare: abstainShare ?? 0 })) {
