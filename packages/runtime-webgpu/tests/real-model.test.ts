@@ -72,7 +72,7 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     const confidence = (proposal: Proposal): number => Math.log(proposal.kind === 'text' ? proposal.confidence! : 0);
     if (exact.text === greedy.text) expect(confidence(exact)).toBeCloseTo(confidence(greedy), 2);
     else expect(confidence(exact)).toBeGreaterThan(confidence(greedy));
-    const mask = compileMask(observation.contract, runtime.vocabulary, { excludeNoOps: true, goal: false });
+    const mask = compileMask(observation.contract, runtime.vocabulary, { excludeNoOps: true, goal: true });
     const bound = mask.ok ? mask.value.bind(observation.state, { tokenBudget: 256 }) : mask;
     if (!bound.ok) throw new Error(bound.error.code);
     for (const { text, maskTrail, maskDigest } of [exact, greedy]) {

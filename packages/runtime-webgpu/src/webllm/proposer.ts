@@ -46,7 +46,7 @@ export function webLlmIdentity(modelId: string, vocabulary: string, options: Web
 type Settings = Required<WebLlmProposerOptions>;
 
 function settingsOf(options: WebLlmProposerOptions): Settings {
-  const { sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = false } = options;
+  const { sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = true } = options;
   return { sampling, maxAnswerTokens, jumpForward, excludeNoOps, goal };
 }
 
