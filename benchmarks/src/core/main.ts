@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Argument, Command } from 'commander';
 import { measureEntrySizes } from '../entry-size.ts';
-import { surroundingsNow } from '../mask/results.ts';
+import { surroundingsNow } from '../parts.ts';
 import { scoreBugCases } from './bug-cases.ts';
 import { measureConformance } from './conformance.ts';
 import { measureLedger } from './ledger.ts';

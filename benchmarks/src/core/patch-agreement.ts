@@ -7,7 +7,7 @@ import {
   applyAdmitted, applyPatch, childOf, cloneJson, isJsonArray, isJsonObject, jsonEqual, loadContract, MAX_OPERATION_BUDGET, resolvePointer, ROOT_POINTER,
   type JsonPointer, type JsonValue, type Operation,
 } from '@contractrl/core';
-import { createRandom } from './random.ts';
+import { createWholeRandom } from './random.ts';
 
 export interface PatchAgreement {
   readonly seed: number;
@@ -28,7 +28,7 @@ export function comparePatches(patchCount: number, seed: number): PatchAgreement
   const loaded = loadContract({ tool: { name: 'agreement', parameters: {} }, operationBudget: MAX_OPERATION_BUDGET });
   if (!loaded.ok) throw new TypeError(loaded.error.code);
   const contract = loaded.value;
-  const below = createRandom(seed);
+  const below = createWholeRandom(seed);
   const operations: Record<string, number> = {};
   const examples: string[] = [];
   let [patches, refused, disagreements] = [0, 0, 0];

@@ -4,7 +4,8 @@ import { code, fixed, machine, mark, megabytes, optional, share, table, thousand
 import { OUTSIDE_REASONS, type SuiteCounts } from './maskbench.ts';
 import { mutationSection } from './report-mutation.ts';
 import { ownSection } from './report-own.ts';
-import type { Measured, RawResults } from './results.ts';
+import type { Measured } from '../parts.ts';
+import type { RawResults } from './results.ts';
 import type { SpeedCell, SpeedRun } from './speed.ts';
 import { LLGUIDANCE } from './peers/llguidance.ts';
 import type { VocabularyName } from './vocabularies.ts';

@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { openRuntime, type OpenOptions, type Runtime } from '@contractrl/runtime-webgpu/node';
-import { surroundingsNow } from '../mask/results.ts';
+import { surroundingsNow } from '../parts.ts';
 import { allCases } from './cases.ts';
 import type { ColdEngine, ColdStart } from './cold.ts';
 import { measureAgreement, measureHead, measureRanks } from './costs.ts';

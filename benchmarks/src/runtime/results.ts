@@ -2,12 +2,8 @@
  * The runtime benchmark on disk: one raw JSON file a part with the surroundings it was measured in, and the report that follows from them alone,
  * so that it can be regenerated and compared byte by byte.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { err, ok, type Result } from '@contractrl/core';
-import type { Surroundings } from '../mask/results.ts';
+import { firstDifference, readAllMeasured, writeMeasured, writeRendered, type Measured, type MeasuredParts } from '../parts.ts';
 import type { ColdStart } from './cold.ts';
 import type { AgreementRun, HeadRun, RankRun } from './costs.ts';
 import { renderRuntimeReport } from './report.ts';
@@ -32,30 +28,21 @@ export interface RuntimeParts {
 export type RuntimePart = keyof RuntimeParts;
 export const RUNTIME_PARTS: readonly RuntimePart[] = ['speed', 'ranks', 'head', 'cold', 'soak', 'agreement'];
 
-export interface Measured<T> {
-  readonly surroundings: Surroundings;
-  readonly result: T;
-}
-
-export type RawRuntimeResults = { readonly [Name in RuntimePart]: Measured<RuntimeParts[Name]> };
+export type RawRuntimeResults = MeasuredParts<RuntimeParts>;
 
 export type RuntimeResultsIssue =
   | { readonly code: 'runtime-results/part-missing'; readonly part: RuntimePart }
   | { readonly code: 'runtime-results/not-regenerated' };
 
 const REPORT = 'report.md';
-const fileOf = (folder: string, part: RuntimePart): string => join(folder, `${part}.json.gz`);
 
-export async function writePart<Name extends RuntimePart>(folder: string, part: Name, measured: Measured<RuntimeParts[Name]>): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await writeFile(fileOf(folder, part), gzipSync(`${JSON.stringify(measured)}\n`, { level: 9 }));
+export function writePart<Name extends RuntimePart>(folder: string, part: Name, measured: Measured<RuntimeParts[Name]>): Promise<void> {
+  return writeMeasured(folder, part, measured);
 }
 
 export function readRaw(folder: string): Result<RawRuntimeResults, RuntimeResultsIssue> {
-  const missing = RUNTIME_PARTS.find((part) => !existsSync(fileOf(folder, part)));
-  if (missing !== undefined) return err({ code: 'runtime-results/part-missing', part: missing });
-  const read = (part: RuntimePart): unknown => JSON.parse(gunzipSync(readFileSync(fileOf(folder, part))).toString('utf8'));
-  return ok(Object.fromEntries(RUNTIME_PARTS.map((part) => [part, read(part)])) as unknown as RawRuntimeResults);
+  const raw = readAllMeasured<RuntimeParts>(folder, RUNTIME_PARTS);
+  return raw.ok ? raw : err({ code: 'runtime-results/part-missing', part: raw.error });
 }
 
 /** Writes the report that follows from the raw files of `folder`. */
@@ -63,7 +50,7 @@ export async function writeReport(folder: string): Promise<Result<string, Runtim
   const raw = readRaw(folder);
   if (!raw.ok) return raw;
   const report = renderRuntimeReport(raw.value);
-  await writeFile(join(folder, REPORT), report);
+  await writeRendered(folder, new Map([[REPORT, report]]));
   return ok(report);
 }
 
@@ -71,7 +58,6 @@ export async function writeReport(folder: string): Promise<Result<string, Runtim
 export async function verifyRuntimeResults(folder: string): Promise<Result<RawRuntimeResults, RuntimeResultsIssue>> {
   const raw = readRaw(folder);
   if (!raw.ok) return raw;
-  const path = join(folder, REPORT);
-  const isSame = existsSync(path) && (await readFile(path, 'utf8')) === renderRuntimeReport(raw.value);
-  return isSame ? raw : err({ code: 'runtime-results/not-regenerated' });
+  const file = await firstDifference(folder, new Map([[REPORT, renderRuntimeReport(raw.value)]]));
+  return file === undefined ? raw : err({ code: 'runtime-results/not-regenerated' });
 }

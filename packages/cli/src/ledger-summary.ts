@@ -1,20 +1,13 @@
 /** One repair of a ledger in a line: what tables and exports are made of. */
+import type { ClosedEntry } from '@contractrl/core';
 import type { RecordedRepair } from './ledger-file.ts';
 
-export interface RepairSummary {
+type ClosedFigures = Pick<ClosedEntry, 'status' | 'reason' | 'attempts' | 'retries' | 'operations' | 'attemptsLeft' | 'operationsLeft' | 'validatorCalls' | 'collateralOp' | 'collateralPtr' | 'argumentsDigest'>;
+
+export interface RepairSummary extends ClosedFigures {
   readonly firstRow: number;
   readonly caseId: string;
   readonly tool: string;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly attempts: number;
-  readonly retries: number;
-  readonly operations: number;
-  readonly attemptsLeft: number;
-  readonly operationsLeft: number;
-  readonly validatorCalls: number;
-  readonly collateralOp: number;
-  readonly collateralPtr: number;
   readonly promptTokens: number;
   readonly generatedTokens: number;
   readonly forcedTokens: number;
@@ -23,7 +16,6 @@ export interface RepairSummary {
   readonly decodeMs: number | null;
   readonly maskMs: number | null;
   readonly contractDigest: string | null;
-  readonly argumentsDigest: string | null;
   readonly traceDigest: string;
 }
 

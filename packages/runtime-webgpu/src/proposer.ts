@@ -28,6 +28,8 @@ const COMPILED_LIMIT = 32;
 
 /** Rules of the mask beyond the contract. */
 export type MaskRules = Required<Pick<CompileOptions, 'excludeNoOps' | 'goal'>>;
+/** Of every policy that decodes under the mask. */
+export const DEFAULT_RULES: MaskRules = { excludeNoOps: true, goal: true };
 
 /** A contract compiled for one vocabulary, as `compileMask` gives it. */
 export interface BindableMask {
@@ -134,7 +136,8 @@ function compileWith(...[contract, vocabulary, rules, provenance]: Parameters<Ma
  */
 export function createMaskedProposer(parts: ProposerParts, options: ProposerOptions = {}): Proposer {
   const {
-    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = true, provenance = 'off',
+    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true,
+    excludeNoOps = DEFAULT_RULES.excludeNoOps, goal = DEFAULT_RULES.goal, provenance = 'off',
     provenanceShare = DEFAULT_PROVENANCE_SHARE, search = 'decode', abstainShare, unmaskable = 'refuse', reportMass = false,
   } = options;
   for (const [name, share] of Object.entries({ provenanceShare, abstainShare: abstainShare ?? 0 })) {

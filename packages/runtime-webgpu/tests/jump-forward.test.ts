@@ -4,47 +4,24 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compileMask, createVocabulary, type TokenId, type Vocabulary } from '@contractrl/grammar-mask';
+import { compileMask, type TokenId } from '@contractrl/grammar-mask';
 import { generate, type Generation } from '../src/generate.ts';
 import { createSampler, type Sampling } from '../src/sampling.ts';
 import { createScriptedEngine, type ScriptedEngineOptions } from '../src/scripted/engine.ts';
+import { byteTokenizer, STOP } from './support/byte-policy.ts';
 import { contractOf, observationOf, REFERENCE_REPAIRS, requestOf } from './support/repair-prompts.ts';
 
 type Script = ScriptedEngineOptions['script'];
 
 const PROMPT: readonly TokenId[] = [0];
 const MAX_TOKENS = 200;
-const STOP: TokenId = 256;
-const decoder = new TextDecoder('latin1');
 
 /** All bytes, the stop token, and pieces as a tokenizer would have learnt them: many overlap at the ends of forced runs. */
 const PIECES = [
   '[{', '{"', '"op', 'op"', '":"', '":', ':"', 'add', 'ad', 'remove', 're', 'rem', 'move', 'replace', '","', '",', ',"', 'path', 'pa', 'th', '"path":"/', '/', 'value', 'val', 'ue":',
   '"}', '"}]', '}]', ']', 'abstain', 'ab', 'locked', 'not-in-state', 'not', '-in', 'from', 'fr', 'om":"/', 'city', 'type', 'ty', 'name', 'year', 'la', 'limit', 'li', 'tion', 'true', 'tr', 'fal', '12', '0', '1', ' ',
 ];
-const tokens = [...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)), undefined, ...PIECES.map((piece) => new TextEncoder().encode(piece))];
-const spellings = tokens.map((bytes) => (bytes === undefined ? '' : decoder.decode(bytes)));
-
-/** Longest piece first, then bytes. */
-function encode(text: string): readonly TokenId[] {
-  let rest = decoder.decode(new TextEncoder().encode(text));
-  const ids: TokenId[] = [];
-  while (rest !== '') {
-    const longest = PIECES.reduce((best, piece) => (rest.startsWith(piece) && piece.length > best.length ? piece : best), '');
-    ids.push(longest.length > 1 ? STOP + 1 + PIECES.indexOf(longest) : rest.charCodeAt(0));
-    rest = rest.slice(longest.length > 1 ? longest.length : 1);
-  }
-  return ids;
-}
-
-function makeVocabulary(): Vocabulary {
-  // ids 257… repeat some single bytes: several ids may spell the same
-  const vocabulary = createVocabulary({ logitWidth: tokens.length, tokens, stopIds: [STOP], encode });
-  if (!vocabulary.ok) throw new Error(vocabulary.error.code);
-  return vocabulary.value;
-}
-
-const VOCABULARY = makeVocabulary();
+const { vocabulary: VOCABULARY, spellings, encode } = byteTokenizer(PIECES);
 
 /** Any legal text: all tokens are alike, save that patches begin more often than abstentions and strings end before long. */
 const anything: Script = (history, out) => {
@@ -72,7 +49,7 @@ async function decode(reference: (typeof REFERENCE_REPAIRS)[number], script: Scr
   const mask = compileMask(contractOf(request), VOCABULARY);
   const matcher = mask.ok ? mask.value.bind(observationOf(request).state) : mask;
   if (!matcher.ok) throw new Error(matcher.error.code);
-  const engine = createScriptedEngine({ logitWidth: tokens.length, script });
+  const engine = createScriptedEngine({ logitWidth: VOCABULARY.logitWidth, script });
   const start = await engine.extend(engine.emptyCache, PROMPT);
   if (!start.ok) throw new Error(start.error.code);
   const generation = await generate(engine, matcher.value, start.value, { sampler: createSampler(sampling), clock: () => 0, maxTokens: MAX_TOKENS, jumpForward });

@@ -8,7 +8,7 @@ import { toProposerFailure } from '../failure-text.ts';
 import type { Clock } from '../generate.ts';
 import { MaskCursor } from '../mask-cursor.ts';
 import { buildPrompt, encodePrompt, PROMPT_VERSION } from '../prompt.ts';
-import { createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, samplingOfAttempt, type MaskMemory, type ProposerOptions } from '../proposer.ts';
+import { createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_RULES, samplingOfAttempt, type MaskMemory, type ProposerOptions } from '../proposer.ts';
 import { createSampler, type Sampler } from '../sampling.ts';
 import type { WebLlmSession } from './session.ts';
 
@@ -46,7 +46,10 @@ export function webLlmIdentity(modelId: string, vocabulary: string, options: Web
 type Settings = Required<WebLlmProposerOptions>;
 
 function settingsOf(options: WebLlmProposerOptions): Settings {
-  const { sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, excludeNoOps = true, goal = true } = options;
+  const {
+    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true,
+    excludeNoOps = DEFAULT_RULES.excludeNoOps, goal = DEFAULT_RULES.goal,
+  } = options;
   return { sampling, maxAnswerTokens, jumpForward, excludeNoOps, goal };
 }
 

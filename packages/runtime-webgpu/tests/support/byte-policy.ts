@@ -1,4 +1,4 @@
-/** A tokenizer of single bytes and a few pieces as one would have learnt them, a stop token, and scripts over it: for tests under the real mask. */
+/** Tokenizers of single bytes and pieces as one would have learnt them, with a stop token, and scripts over one of them: for tests under the real mask. */
 import { createVocabulary, type TokenId, type Vocabulary } from '@contractrl/grammar-mask';
 import type { ScriptedEngineOptions } from '../../src/scripted/engine.ts';
 
@@ -8,30 +8,34 @@ const PIECES = [
   'abstain', 'locked', 'not', '-in', 'from', 'city', 'Ro', 'Rome', 'Par', 'is', '12', ' ',
 ];
 const decoder = new TextDecoder('latin1');
-const tokens = [...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)), undefined, ...PIECES.map((piece) => new TextEncoder().encode(piece))];
 
-/** The bytes of a token as Latin-1, empty for the stop token. */
-export const SPELLINGS: readonly string[] = tokens.map((bytes) => (bytes === undefined ? '' : decoder.decode(bytes)));
-
-/** Longest piece first, then bytes. */
-function encode(text: string): readonly TokenId[] {
-  let rest = decoder.decode(new TextEncoder().encode(text));
-  const ids: TokenId[] = [];
-  while (rest !== '') {
-    const longest = PIECES.reduce((best, piece) => (rest.startsWith(piece) && piece.length > best.length ? piece : best), '');
-    ids.push(longest.length > 1 ? STOP + 1 + PIECES.indexOf(longest) : rest.charCodeAt(0));
-    rest = rest.slice(longest.length > 1 ? longest.length : 1);
-  }
-  return ids;
+export interface ByteTokenizer {
+  readonly vocabulary: Vocabulary;
+  /** The bytes of each token as Latin-1, empty for the stop token. */
+  readonly spellings: readonly string[];
+  /** Longest piece first, then bytes. */
+  encode(text: string): readonly TokenId[];
 }
 
-function makeVocabulary(): Vocabulary {
+/** All bytes, {@link STOP}, then `pieces`. Several ids may spell the same. */
+export function byteTokenizer(pieces: readonly string[]): ByteTokenizer {
+  const tokens = [...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)), undefined, ...pieces.map((piece) => new TextEncoder().encode(piece))];
+  const encode = (text: string): readonly TokenId[] => {
+    let rest = decoder.decode(new TextEncoder().encode(text));
+    const ids: TokenId[] = [];
+    while (rest !== '') {
+      const longest = pieces.reduce((best, piece) => (rest.startsWith(piece) && piece.length > best.length ? piece : best), '');
+      ids.push(longest.length > 1 ? STOP + 1 + pieces.indexOf(longest) : rest.charCodeAt(0));
+      rest = rest.slice(longest.length > 1 ? longest.length : 1);
+    }
+    return ids;
+  };
   const vocabulary = createVocabulary({ logitWidth: tokens.length, tokens, stopIds: [STOP], encode });
   if (!vocabulary.ok) throw new Error(vocabulary.error.code);
-  return vocabulary.value;
+  return { vocabulary: vocabulary.value, spellings: tokens.map((bytes) => (bytes === undefined ? '' : decoder.decode(bytes))), encode };
 }
 
-export const BYTE_VOCABULARY: Vocabulary = makeVocabulary();
+export const { vocabulary: BYTE_VOCABULARY, spellings: SPELLINGS, encode }: ByteTokenizer = byteTokenizer(PIECES);
 
 export function writtenIn(history: readonly TokenId[], promptLength: number): string {
   return history.slice(promptLength).map((id) => SPELLINGS[id]!).join('');
