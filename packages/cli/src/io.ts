@@ -7,8 +7,8 @@ export type Colors = ReturnType<typeof picocolors.createColors>;
 
 export interface Output {
   readonly isTerminal: boolean;
-  /** Resolves once the text has been taken, so that a slow reader slows the work down instead of filling memory. */
-  write(text: string): Promise<void>;
+  /** Resolves once it has been taken, so that a slow reader slows the work down instead of filling memory. */
+  write(chunk: string | Uint8Array): Promise<void>;
 }
 
 export interface Io {

@@ -1,5 +1,6 @@
 /** One repair of a ledger in a line: what tables and exports are made of. */
 import type { ClosedEntry } from '@contractrl/core';
+import { isHidden } from '@contractrl/core/ledger';
 import type { RecordedRepair } from './ledger-file.ts';
 
 type ClosedFigures = Pick<ClosedEntry, 'status' | 'reason' | 'attempts' | 'retries' | 'operations' | 'attemptsLeft' | 'operationsLeft' | 'validatorCalls' | 'collateralOp' | 'collateralPtr' | 'argumentsDigest'>;
@@ -15,6 +16,9 @@ export interface RepairSummary extends ClosedFigures {
   readonly prefillMs: number | null;
   readonly decodeMs: number | null;
   readonly maskMs: number | null;
+  /** Where every value that the repair wrote comes from, as JSON, and how many of them the model made up. Null where nothing was repaired, or is on record. */
+  readonly written: string | null;
+  readonly madeUp: number | null;
   readonly contractDigest: string | null;
   readonly traceDigest: string;
 }
@@ -27,6 +31,7 @@ export function summarise({ firstRow, repair }: RecordedRepair): RepairSummary {
     firstRow, caseId: opened.caseId, tool: opened.call.name, status, reason, attempts, retries, operations, attemptsLeft, operationsLeft, validatorCalls, collateralOp, collateralPtr,
     promptTokens: sum('prompt'), generatedTokens: sum('generated'), forcedTokens: sum('forced'),
     prefillMs: resources?.prefillMs ?? null, decodeMs: resources?.decodeMs ?? null, maskMs: resources?.maskMs ?? null,
+    written: closed.written === undefined ? null : JSON.stringify(closed.written), madeUp: isHidden(repair) ? null : closed.written?.filter(({ origin }) => origin.kind === 'model').length ?? null,
     contractDigest: opened.contractDigest, argumentsDigest, traceDigest: repair.digest,
   };
 }

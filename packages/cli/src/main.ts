@@ -27,7 +27,7 @@ function toOutput(stream: Writable & { readonly isTTY?: boolean }): Output {
   return {
     isTerminal: stream.isTTY === true,
     // An error is dealt with once, above; here a write that failed just ends.
-    write: (text) => new Promise((resolve) => { stream.write(text, () => resolve()); }),
+    write: (chunk) => new Promise((resolve) => { stream.write(chunk, () => resolve()); }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The command line: names, options and their checks. What the commands do is in `commands/`, one file each. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXPORT_FORMATS, type ExportFormat } from '@contractrl/grammar-mask/export';
+import { NODE_ENGINE_WISHES, type NodeEngineWish } from '@contractrl/runtime-webgpu/node';
 import { SERVER_DIALECTS, type ServerDialect } from '@contractrl/runtime-webgpu/server';
 import { contractCommand } from './commands/contract.ts';
 import { grammarCommand } from './commands/grammar.ts';
@@ -8,7 +9,7 @@ import { EXPORT_LEDGER_FORMATS, ledgerExportCommand, type LedgerExportFormat } f
 import { ledgerReplayCommand } from './commands/ledger-replay.ts';
 import { ledgerShowCommand } from './commands/ledger-show.ts';
 import { ledgerHeadCommand, ledgerVerifyCommand } from './commands/ledger.ts';
-import { modelCommand, type ModelAction } from './commands/model.ts';
+import { enginesCommand, modelCommand, type ModelAction } from './commands/model.ts';
 import { repairCommand } from './commands/repair.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
@@ -26,6 +27,7 @@ interface RepairFlags {
   readonly temperature: number;
   readonly maxTokens?: number;
   readonly threads?: number;
+  readonly engine: NodeEngineWish;
   readonly provenance: Provenance;
   readonly server?: string;
   readonly serverKind: ServerDialect;
@@ -102,9 +104,10 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .option('--temperature <t>', '0 is greedy', parseTemperature, 0)
     .option('--max-tokens <n>', 'most tokens one attempt may generate', integerFrom(1))
     .option('--threads <n>', 'threads of the model', integerFrom(1))
+    .addOption(new Option('--engine <name>', 'where the model runs; webgpu and auto test the graphics adapter first').choices(NODE_ENGINE_WISHES).default('cpu'))
     .addOption(new Option('--provenance <how>', 'write values of the request, the call and the schema: preferably, or only').choices(PROVENANCE).default('off'))
     .addOption(new Option('--server <url>', 'ask this server of the OpenAI protocol (…/v1) instead of a model in this process; CONTRACTRL_SERVER_KEY is its key')
-      .argParser(parseServerUrl).conflicts(['model', 'adapter', 'threads', 'provenance', 'offline']))
+      .argParser(parseServerUrl).conflicts(['model', 'adapter', 'threads', 'engine', 'provenance', 'offline']))
     .addOption(new Option('--server-kind <kind>', 'how it takes a grammar').choices(SERVER_DIALECTS).default('llama.cpp'))
     .option('--server-model <name>', 'the model, as the server names it')
     .option('--ledger <file>', 'append what happened to this hash-chained ledger')
@@ -124,6 +127,7 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
       temperature: flags.temperature,
       maxTokens: flags.maxTokens,
       threads: flags.threads,
+      engine: flags.engine,
       provenance: flags.provenance,
       server: flags.server === undefined ? undefined : { baseUrl: flags.server, dialect: flags.serverKind, model: flags.serverModel, apiKey: io.env['CONTRACTRL_SERVER_KEY'] },
       ledger: flags.ledger,
@@ -159,7 +163,7 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
   ledger.command('export')
     .description('Print the repairs of a whole ledger for other tools.')
     .argument('<file>', 'ledger file')
-    .addOption(new Option('--format <format>', 'csv, one line a repair, or an in-toto statement about the file').choices(EXPORT_LEDGER_FORMATS).makeOptionMandatory())
+    .addOption(new Option('--format <format>', 'csv, one line a repair; parquet, one row a repair; or an in-toto statement about the file').choices(EXPORT_LEDGER_FORMATS).makeOptionMandatory())
     .action(wrap((path: string, { format }: { readonly format: LedgerExportFormat }) => ledgerExportCommand(path, format, io)));
 
   program.command('contract')
@@ -176,7 +180,7 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .addHelpText('after', GRAMMAR_EXAMPLES)
     .action(wrap((path: string, { format }: { readonly format: ExportFormat }) => grammarCommand(path, format, io)));
 
-  const model = program.command('model').description('The base model in the cache of this user.');
+  const model = program.command('model').description('The base model in the cache of this user, and what it would run on.');
   const actions: readonly (readonly [ModelAction, string])[] = [
     ['fetch', 'Fetch the model if it is not there, verify it, and print its path.'],
     ['path', 'Print where the model is or would be.'],
@@ -189,6 +193,9 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
       .option('--offline', 'fetch nothing', false)
       .action(wrap((flags: { readonly model?: string; readonly offline: boolean }) => modelCommand(action, { model: flags.model, offline: flags.offline }, io, services)));
   }
+  model.command('engines')
+    .description('Test what the model can run on here: prints what --engine auto takes, and why not the other. Needs no model.')
+    .action(wrap(() => enginesCommand(io, services)));
   return program;
 }
 

@@ -2,19 +2,21 @@
 import { err, ok, type Result } from '@contractrl/core';
 import type { Sampling } from '@contractrl/runtime-webgpu';
 import {
-  fetchModel, formatModelFailure, modelPath, openRepairer, verifyModel, type LocatedModel, type ModelFailure, type ModelOptions as RuntimeModelOptions, type OpenProgress,
+  checkNodeEngines, fetchModel, formatEngineReason, formatModelFailure, modelPath, openRepairer, verifyModel, type LocatedModel, type ModelFailure, type ModelOptions as RuntimeModelOptions, type OpenProgress,
 } from '@contractrl/runtime-webgpu/node';
 import { createServerRepairer } from '@contractrl/runtime-webgpu/server';
 import type { Problem } from './problem.ts';
+import { ENGINE_NAMES } from './engine-names.ts';
 import type { LoadHooks, LoadProgress, ModelOptions, RepairSession, ServerChoice, Services, SessionOptions } from './services.ts';
 import { MANIFEST } from './version.ts';
 
 export const runtimeServices: Services = {
   async openSession(options, hooks) {
-    const { adapter, threads, maxTokens, provenance, server } = options;
+    const { adapter, threads, engine, maxTokens, provenance, server } = options;
     if (server !== undefined) return ok(serverSession(server, options));
     const opened = await openRepairer({
       ...toModelOptions(options, hooks),
+      engine,
       ...(adapter === undefined ? {} : { adapter }),
       ...(threads === undefined ? {} : { threads }),
     });
@@ -35,6 +37,7 @@ export const runtimeServices: Services = {
   async verifyModel(options, hooks) {
     return toPath(await verifyModel(toModelOptions(options, hooks)));
   },
+  checkEngines: () => checkNodeEngines(),
 };
 
 /** Asks nothing of the server before the first repair. */
@@ -59,6 +62,8 @@ function toLoadProgress(progress: OpenProgress): LoadProgress {
     case 'extract': return step('Unpacking the model', progress);
     case 'verify': return step('Verifying the model', progress);
     case 'build-graph': return { kind: 'step', label: 'Building the graph, once' };
+    case 'test-engine': return { kind: 'step', label: 'Testing the graphics adapter' };
+    case 'engine-rejected': return { kind: 'note', text: `Not on ${ENGINE_NAMES[progress.engine]}: ${formatEngineReason(progress.reason)}.` };
     case 'load': return { kind: 'step', label: 'Loading the model' };
     case 'source-failed': return { kind: 'note', text: `One source of the model failed, the next is tried. ${formatModelFailure(progress.failure)}` };
     case 'graph-not-kept': return { kind: 'note', text: `The graph is built again next time. ${formatModelFailure(progress.failure)}` };

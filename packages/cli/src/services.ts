@@ -3,6 +3,7 @@
  */
 import type { RepairOutcome, RepairRequest, Result } from '@contractrl/core';
 import type { ProposerOptions } from '@contractrl/runtime-webgpu';
+import type { NodeEngineChoice, NodeEngineWish } from '@contractrl/runtime-webgpu/node';
 import type { ServerDialect } from '@contractrl/runtime-webgpu/server';
 import type { Problem } from './problem.ts';
 
@@ -18,9 +19,11 @@ export interface SessionOptions {
   readonly temperature: number;
   readonly maxTokens: number | undefined;
   readonly threads: number | undefined;
+  /** Where the model runs: the processor, the graphics adapter, or the faster of the two. */
+  readonly engine: NodeEngineWish;
   /** Whether written values must come of the request, the call or the schema. */
   readonly provenance: Provenance;
-  /** A server instead of a model in this process; model, adapter, threads and provenance are then none of ours. */
+  /** A server instead of a model in this process; model, adapter, threads, engine and provenance are then none of ours. */
   readonly server: ServerChoice | undefined;
 }
 
@@ -59,6 +62,8 @@ export interface Services {
   modelPath(options: ModelOptions): Promise<Result<string, Problem>>;
   /** Compares the cached model with its pinned digest; its path. */
   verifyModel(options: ModelOptions, hooks: LoadHooks): Promise<Result<string, Problem>>;
+  /** Which engine `auto` takes on this machine, and why not the other. */
+  checkEngines(): Promise<NodeEngineChoice>;
 }
 
 export type ModelOptions = Pick<SessionOptions, 'model' | 'offline'>;

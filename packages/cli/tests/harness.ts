@@ -20,8 +20,9 @@ export function createTestIo({ isTerminal = false, env = {}, stdin = '' }: { rea
   let nowMs = 0;
   const controller = new AbortController();
   return {
-    stdout: { isTerminal, write: async (text) => { output += text; } },
-    stderr: { isTerminal, write: async (text) => { errors += text; } },
+    // bytes as one character each
+    stdout: { isTerminal, write: async (chunk) => { output += Buffer.from(chunk as string).toString(typeof chunk === 'string' ? 'utf8' : 'latin1'); } },
+    stderr: { isTerminal, write: async (chunk) => { errors += String(chunk); } },
     readStdin: async () => new TextEncoder().encode(stdin),
     env,
     signal: controller.signal,
@@ -67,13 +68,19 @@ export function scriptedServices(texts: readonly string[], beforeProposal: (inde
     fetchModel: () => Promise.resolve(ok('/cache/model.gguf')),
     modelPath: () => Promise.resolve(ok('/cache/model.gguf')),
     verifyModel: () => Promise.resolve(ok('/cache/model.gguf')),
+    checkEngines: () => Promise.resolve(ENGINES),
   };
 }
 
 export function failingServices(problem: Problem): Services {
   const fail = (): Promise<{ readonly ok: false; readonly error: Problem }> => Promise.resolve(err(problem));
-  return { openSession: fail, fetchModel: fail, modelPath: fail, verifyModel: fail };
+  return { openSession: fail, fetchModel: fail, modelPath: fail, verifyModel: fail, checkEngines: () => Promise.resolve(ENGINES) };
 }
+
+/** As on a machine without a graphics adapter. */
+const ENGINES: Awaited<ReturnType<Services['checkEngines']>> = {
+  engine: 'cpu', reason: { code: 'choice/fallback' }, rejected: [{ engine: 'webgpu', reason: { code: 'engine/load-failed' } }],
+};
 
 function toProposal(text: string): Proposal {
   const cost = { promptTokenCount: 120, generatedTokenCount: 18, forcedTokenCount: 11, prefillMs: 130, decodeMs: 90, maskMs: 4 };

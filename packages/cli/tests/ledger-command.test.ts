@@ -2,10 +2,12 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { freeze } from '@contractrl/core';
 import { appendRepair, formatRow, GENESIS, readLedgerText, repairsIn } from '@contractrl/core/ledger';
 import { EXIT } from '../src/exit-code.ts';
+import { readParquet } from './read-parquet.ts';
 import { ABSTENTION, createTestIo, RECORD, RIGHT_PATCH, runWith, scriptedServices, temporaryFolder, WRONG_PATCH } from './harness.ts';
 
 const run = (...words: string[]): ReturnType<typeof runWith> => runWith(['ledger', ...words], createTestIo(), scriptedServices([]));
@@ -36,6 +38,7 @@ describe('ledger show', () => {
     const { output } = await run('show', await ledgerOf(), '--case', '=1+1');
     expect(output).toContain('1: repair/still-invalid');
     expect(output).toContain('2: accepted');
+    expect(output).toContain('/tail: from the request, characters 41 to 42 (string-to-number)');
     expect(output).toContain('wrong_type');
     expect(output).not.toContain('third');
   });
@@ -84,7 +87,20 @@ describe('ledger replay', () => {
     expect(JSON.parse(output)).toEqual({ ok: false, repairs: 3, judgedAgain: 2, notChecked: [], brokenAt: 5, caseId: '=1+1', code: 'replay/difference' });
     expect((await run('replay', ledger)).errors).toContain('Row 5, case "=1+1"');
   });
+
+  test('of a ledger of an earlier version says so, and claims no difference', async () => {
+    const old = fileURLToPath(new URL('../../core/tests/fixtures/ledger-version-1.jsonl', import.meta.url));
+    const { code, output } = await run('replay', old);
+    expect({ code, output: output.replaceAll(old, 'old') }).toEqual({ code: EXIT.ok, output: 'agrees  old: 0 of 3 repairs come out as recorded\nnot checked: judgement of 3 [ledger/other-version]\n' });
+    expect((await run('verify', old)).code).toBe(EXIT.ok);
+    expect((await run('show', old, '--case', 'old-3')).output).toContain('"/tags"');
+  });
 });
+
+/** The cells of a line of CSV (RFC 4180). */
+function cellsOf(line: string): readonly string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/gu)].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain);
+}
 
 describe('ledger export', () => {
   test('as CSV has one line a repair, and no cell that a spreadsheet would run', async () => {
@@ -95,7 +111,10 @@ describe('ledger export', () => {
     expect(lines[0]).toMatch(/^firstRow,caseId,tool,status,/u);
     expect(lines[1]).toMatch(/^0,"a,""b""",run_command,repaired,,1,0,1,/u);
     expect(lines[2]).toMatch(/^4,'=1\+1,run_command,repaired,,2,1,2,/u);
-    expect(new Set(lines.slice(0, 4).map((line) => line.replace('"a,""b"""', 'x').split(',').length)).size).toBe(1);
+    expect(new Set(lines.slice(0, 4).map((line) => cellsOf(line).length)).size).toBe(1);
+    const [header, row] = lines.slice(0, 2).map(cellsOf) as [readonly string[], readonly string[]];
+    const [written, madeUp] = ['written', 'madeUp'].map((name) => row[header.indexOf(name)] ?? '');
+    expect([JSON.parse(written ?? ''), madeUp]).toEqual([[{ pointer: '/tail', origin: { kind: 'request', text: 0, start: 40, end: 42, derivation: 'string-to-number' } }], '0']);
   });
 
   test('as CSV of an empty ledger is the header', async () => {
@@ -111,11 +130,31 @@ describe('ledger export', () => {
     expect(statement).toMatchObject({
       _type: 'https://in-toto.io/Statement/v1',
       subject: [{ name: 'ledger.jsonl', digest: { sha256: createHash('sha256').update(await readFile(ledger)).digest('hex') } }],
-      predicate: { count: verified.count, head: verified.head, repairs: [{ caseId: 'tail', status: 'repaired' }, { attempts: 2 }, { status: 'abstained' }] },
+      predicate: { count: verified.count, head: verified.head, repairs: [{ caseId: 'tail', status: 'repaired', madeUp: 0, written: [{ pointer: '/tail', origin: { kind: 'request' } }] }, { attempts: 2 }, { status: 'abstained', written: null, madeUp: null }] },
     });
   });
 
-  test.each(['csv', 'in-toto'])('as %s gives out nothing of a broken ledger', async (format) => {
+  test('as Parquet has the rows and columns of the CSV, read back by another library', async () => {
+    const ledger = await ledgerOf();
+    const { code, output } = await run('export', ledger, '--format', 'parquet');
+    expect(code).toBe(EXIT.ok);
+    const rows = await readParquet(Buffer.from(output, 'latin1'));
+    const [header, ...lines] = (await run('export', ledger, '--format', 'csv')).output.trimEnd().split('\r\n').map(cellsOf);
+    expect(rows.map(Object.keys)).toEqual(Array(3).fill(header));
+    expect(rows.map((row) => Object.values(row).map((value) => String(value ?? '').replace(/^(?==)/u, "'")))).toEqual(lines);
+    expect(rows[1]).toMatchObject({ firstRow: 4n, caseId: '=1+1', status: 'repaired', reason: null, attempts: 2, prefillMs: 260 });
+  });
+
+  test('as Parquet of an empty ledger is a file of no row, and never goes to a terminal', async () => {
+    const ledger = join(await temporaryFolder(), 'ledger.jsonl');
+    await writeFile(ledger, '');
+    const { output } = await run('export', ledger, '--format', 'parquet');
+    expect(await readParquet(Buffer.from(output, 'latin1'))).toEqual([]);
+    const onTerminal = await runWith(['ledger', 'export', ledger, '--format', 'parquet'], createTestIo({ isTerminal: true }), scriptedServices([]));
+    expect(onTerminal).toMatchObject({ code: EXIT.usage, output: '', errors: expect.stringContaining('[usage/binary-to-terminal]') as string });
+  });
+
+  test.each(['csv', 'parquet', 'in-toto'])('as %s gives out nothing of a broken ledger', async (format) => {
     const ledger = await ledgerOf();
     await damage(ledger);
     expect(await run('export', ledger, '--format', format)).toMatchObject({ code: EXIT.ledgerBroken, output: '' });

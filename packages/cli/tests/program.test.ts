@@ -28,6 +28,12 @@ describe('contractrl model', () => {
     });
   });
 
+  test('engines prints what would be used, and why not the other', async () => {
+    expect(await runWith(['model', 'engines'], createTestIo(), scriptedServices([]))).toEqual({
+      code: EXIT.ok, output: 'the processor: no faster engine can be used here\nnot the graphics adapter (WebGPU): it could not be started [engine/load-failed]\n', errors: 'Testing the graphics adapter …\n',
+    });
+  });
+
   test('a fetch that is stopped ends with 130', async () => {
     const io = createTestIo();
     io.abort();

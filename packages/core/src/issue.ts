@@ -3,7 +3,7 @@
  * read codes. Each sentence says what is wrong, where, and what to do.
  */
 import type { ContractIssue } from './contract/contract.ts';
-import { CONTRACT_SENTENCES, fillSentence } from './contract/contract-sentences.ts';
+import { CONTRACT_SENTENCES } from './contract/contract-sentences.ts';
 import type { IntakeIssue } from './intake/fields.ts';
 import type { JsonIssue } from './json/parse.ts';
 import type { JsonValueIssue } from './json/value.ts';
@@ -13,6 +13,10 @@ import type { PatchFault } from './patch/operation.ts';
 import type { PointerIssue } from './pointer.ts';
 import type { ProvenanceIssue } from './provenance/closed-texts.ts';
 import type { PatternIssue } from './validate/pattern.ts';
+
+export { BUGCASE_PATCH_CODES } from './patch/bugcase-codes.ts';
+export { formatOrigin } from './provenance/origin-text.ts';
+export { VIOLATION_CODES } from './validate/violation.ts';
 
 export type CoreIssue = JsonIssue | JsonValueIssue | PointerIssue | PatchFault | ContractIssue | PatternIssue | IntakeIssue | LedgerIssue | ReplayIssue | ProvenanceIssue;
 
@@ -71,6 +75,7 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
   'ledger/truncated': 'The ledger ends before row {index}, and {expectedCount} rows are expected. Restore the missing rows from a copy.',
   'ledger/wrong-head': 'The ledger does not end in the expected digest. Compare it with a copy.',
   'ledger/open-repair': 'The repair of case "{caseId}" at row {index} was never closed, or its rows are mixed with those of another. Run that case again.',
+  'ledger/other-version': 'The repair was recorded under version {found} of the ledger and this program judges by version {known}. Replay it with the program that recorded it; its chain is verified all the same.',
   'replay/contract-mismatch': 'The trace was recorded under another contract. Replay it with the contract of its digest.',
   'replay/contract-refused': 'The recorded contract cannot be loaded ({issue}). Replay it with the version that recorded it.',
   'replay/inconsistent': 'Entry {index} contradicts the others: {detail}. The trace was not written by a repair.',
@@ -81,4 +86,28 @@ const SENTENCES: Readonly<Record<CoreIssue['code'], string>> = {
 /** One plain sentence or two for an issue, with the place where one is known. */
 export function formatIssue(issue: CoreIssue): string {
   return fillSentence(SENTENCES[issue.code], issue);
+}
+
+interface AnyIssue {
+  readonly code: string;
+  readonly params?: object;
+  readonly index?: number;
+  readonly pointer?: string;
+  readonly offset?: number;
+}
+
+/** `sentence` filled from `issue`, after the place where one is known. */
+function fillSentence(sentence: string, issue: AnyIssue): string {
+  const fields = new Map<string, unknown>([...Object.entries(issue.params ?? {}), ...Object.entries(issue)]);
+  const filled = sentence.replaceAll(/\{([a-zA-Z]+)\}/g, (placeholder, name: string) => {
+    const value = fields.get(name);
+    return value === undefined ? placeholder : Array.isArray(value) ? value.join(', ') : String(value);
+  });
+  const { code, index, pointer = '', offset } = issue;
+  const places = [
+    ...(index !== undefined && code.startsWith('patch/') ? [`operation ${index + 1}`] : []),
+    ...(pointer === '' ? [] : [`"${pointer}"`]),
+    ...(offset === undefined ? [] : [`character ${offset + 1}`]),
+  ];
+  return places.length === 0 ? filled : `At ${places.join(', ')}: ${filled}`;
 }

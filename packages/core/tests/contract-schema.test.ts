@@ -72,6 +72,7 @@ const document = members({
   operationBudget: often([0, 2, 64], 65, -1),
   attemptBudget: often([0, 1, 16], 17, 0.5),
   immutablePaths: pointers,
+  provenance: often<unknown>(['require', { require: ['', '/a'] }, { require: [] }], 'prefer', {}, { require: ['a'] }, { require: ['/__proto__'] }, { require: [], prefer: [] }),
   crossField: fc.array(check, { maxLength: 1 }),
   gates: fc.array(rule, { maxLength: 1 }),
   unknownKeywords: often(['refuse', 'annotate'], 'ignore'),

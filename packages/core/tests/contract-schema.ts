@@ -53,6 +53,10 @@ export const CONTRACT_SCHEMA: JsonObject = {
     operationBudget: { type: 'integer', minimum: 0, maximum: MAX_OPERATION_BUDGET, default: 2, description: 'Operations of all patches together.' },
     attemptBudget: { type: 'integer', minimum: 0, maximum: MAX_ATTEMPT_BUDGET, default: 2 },
     immutablePaths: { type: 'array', items: ref('lockablePointer'), default: [], description: 'Places that a repair leaves as they are.' },
+    provenance: {
+      oneOf: [{ const: 'require' }, closed({ require: { type: 'array', items: ref('lockablePointer') } }, ['require'])],
+      description: 'Places, with all below them, where a repair writes only what comes of the request, the state, the call or the schema; "require" is the whole call.',
+    },
     crossField: { type: 'array', items: ref('check'), default: [], description: 'Checks across fields.' },
     gates: { type: 'array', items: ref('gate'), default: [], description: 'Decisions before a valid call is let through.' },
     unknownKeywords: { enum: ['refuse', 'annotate'], default: 'refuse' },

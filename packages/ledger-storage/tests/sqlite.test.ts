@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { appendRepair } from '@contractrl/core/ledger';
 import { createSqliteStorage, openSqliteStorage, type SqliteDatabase } from '../src/sqlite.ts';
+import { newFile, StandInDatabase, type FitsThePort } from './better-sqlite3.ts';
 import { sampleRepair } from './sample.ts';
 import { checkStorage, opened } from './storage-checks.ts';
 
@@ -17,6 +18,41 @@ async function temporaryDatabase(): Promise<string> {
 
 test.skipIf(builtin !== undefined)('where Node has no SQLite it is refused by name (this Node has it)', async () => {
   expect(openSqliteStorage(await temporaryDatabase())).toMatchObject({ ok: false, error: { code: 'ledger/storage-absent', needs: expect.stringContaining('node:sqlite') as string } });
+});
+
+describe('a ledger in a database of better-sqlite3’s interface', () => {
+  test('holds what every storage holds', async () => {
+    const fits: FitsThePort = true;
+    expect(fits).toBe(true);
+    const file = newFile();
+    expect(await checkStorage((through) => Promise.resolve(createSqliteStorage(new StandInDatabase(file), through === undefined ? {} : { through })))).toHaveLength(11);
+    expect(file.writer).toBeUndefined();
+  });
+
+  test('refuses a second writer: one that holds the lock, and one that began at the same head', async () => {
+    const file = newFile();
+    const repair = await sampleRepair('race');
+    const [a, b] = [opened(createSqliteStorage(new StandInDatabase(file))), opened(createSqliteStorage(new StandInDatabase(file)))];
+    const other = new StandInDatabase(file).exec('BEGIN IMMEDIATE');
+    expect(await a.append(appendRepair(a.head(), repair).rows)).toMatchObject({ ok: false, error: { code: 'ledger/locked' } });
+    other.exec('ROLLBACK');
+    expect(await a.append(appendRepair(a.head(), repair).rows)).toMatchObject({ ok: true });
+    expect(await b.append(appendRepair(b.head(), repair).rows)).toEqual({ ok: false, error: { code: 'ledger/changed-meanwhile' } });
+    expect([file.rows.size, file.writer]).toEqual([repair.entries.length, undefined]);
+  });
+
+  test('writes nothing behind rows that are not its own', async () => {
+    const file = newFile();
+    const repair = await sampleRepair('torn');
+    const storage = opened(createSqliteStorage(new StandInDatabase(file)));
+    file.rows.set(2, 'a row of somebody else');
+    expect(await storage.append(appendRepair(storage.head(), repair).rows)).toEqual({ ok: false, error: { code: 'ledger/changed-meanwhile' } });
+    expect([...file.rows.keys()]).toEqual([2]);
+  });
+
+  test('says what is wrong with a database that was closed', () => {
+    expect(createSqliteStorage(new StandInDatabase(newFile()).close())).toMatchObject({ ok: false, error: { code: 'ledger/storage-access', detail: 'The database connection is not open' } });
+  });
 });
 
 describe.skipIf(builtin === undefined)('a ledger in SQLite (needs node:sqlite, Node 22.13 or later)', () => {

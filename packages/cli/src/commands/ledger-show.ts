@@ -1,12 +1,12 @@
 /** `contractrl ledger show`: one line a repair; with a case, what happened in it as well. */
-import type { LedgerEntry } from '@contractrl/core';
+import type { AttemptEntry, LedgerEntry } from '@contractrl/core';
 import type { ExitCode } from '../exit-code.ts';
 import { EXIT } from '../exit-code.ts';
 import { colorsFor, type Colors, type Io } from '../io.ts';
 import { readLedgerFile } from '../ledger-file.ts';
 import { summarise } from '../ledger-summary.ts';
 import { reportProblem } from '../problem.ts';
-import { renderViolation } from '../render/human.ts';
+import { renderViolation, renderWritten } from '../render/human.ts';
 import { shorten, toSafeJson, toSafeText } from '../render/text.ts';
 
 const COLUMNS: readonly (readonly [string, number])[] = [['row', 7], ['case', 28], ['tool', 24], ['status', 10], ['tries', 6], ['ops', 4], ['reason', 0]];
@@ -41,10 +41,14 @@ function renderEntry(entry: LedgerEntry, colors: Colors): string {
 function linesOf(entry: LedgerEntry, colors: Colors): readonly string[] {
   switch (entry.kind) {
     case 'opened': return [shorten(toSafeText(entry.call.arguments.text ?? `arguments not recorded, digest ${entry.call.arguments.digest}`)), ...entry.report.map((violation) => renderViolation(violation, colors))];
-    case 'deterministic': return [entry.verdict, ...entry.patch.map((operation) => shorten(toSafeJson(operation), 1_000))];
-    case 'attempt': return [`${entry.number}: ${toSafeText(entry.verdict)}`, ...(entry.patch ?? []).map((operation) => shorten(toSafeJson(operation), 1_000)), ...entry.report.map((violation) => renderViolation(violation, colors))];
+    case 'deterministic': return [entry.verdict, ...entry.patch.map((operation) => shorten(toSafeJson(operation), 1_000)), ...writtenLines(entry, colors)];
+    case 'attempt': return [`${entry.number}: ${toSafeText(entry.verdict)}`, ...(entry.patch ?? []).map((operation) => shorten(toSafeJson(operation), 1_000)), ...writtenLines(entry, colors), ...entry.report.map((violation) => renderViolation(violation, colors))];
     case 'abstention': return [toSafeText(entry.verdict)];
     case 'closed': return [`${entry.status}${entry.reason === null ? '' : ` (${toSafeText(entry.reason)})`}, ${entry.attemptsLeft} tries and ${entry.operationsLeft} operations left`];
     case 'resources': return [`prefill ${entry.prefillMs} ms, decode ${entry.decodeMs} ms, mask ${entry.maskMs} ms`];
   }
+}
+
+function writtenLines({ written = [] }: Pick<AttemptEntry, 'written'>, colors: Colors): readonly string[] {
+  return written.map((value) => renderWritten(value, colors));
 }

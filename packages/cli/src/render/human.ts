@@ -1,6 +1,7 @@
-/** One repair for a person: the call before, the report, each attempt, the call after as a diff, what it cost, and the ledger digest. */
+/** One repair for a person: the call before, the report, each attempt, the call after as a diff, where its values come from, what it cost, and the ledger digest. */
 import { diffLines } from 'diff';
-import type { HistoryEntry, JsonValue, RepairOutcome, RepairRequest, Violation } from '@contractrl/core';
+import type { HistoryEntry, JsonValue, RepairOutcome, RepairRequest, Violation, WrittenValue } from '@contractrl/core';
+import { formatOrigin } from '@contractrl/core/messages';
 import type { Colors } from '../io.ts';
 import { formatMs, shorten, toSafeJson, toSafeText } from './text.ts';
 
@@ -19,6 +20,7 @@ export function renderRepair({ request, outcome, totalMs }: RenderedRepair, colo
     ['Without the model', renderCertain(outcome)],
     ...outcome.history.map((entry, index) => [`Attempt ${index + 1}`, renderAttempt(entry, colors)] as const),
     ['Call after', renderAfter(before, outcome, colors)],
+    ['Written values', outcome.status === 'repaired' ? outcome.written.map((value) => renderWritten(value, colors)) : []],
   ];
   const body = sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => `${colors.cyan(title)}\n${indent(lines.join('\n'))}\n`);
   return `${colors.bold(toSafeText(outcome.id))}  ${renderStatus(outcome, colors)}\n\n${body.join('\n')}\n${renderCost(outcome, totalMs, colors)}\n`;
@@ -63,6 +65,12 @@ function renderAfter(before: JsonValue | undefined, outcome: RepairOutcome, colo
     case 'rejected': return [colors.dim('none: the original call is untouched and must not be run')];
     case 'failed': return [toSafeText(outcome.message), colors.dim('The original call is untouched and must not be run.')];
   }
+}
+
+/** The place of a written value and where it comes from; of one that was made up, marked. */
+export function renderWritten({ pointer, origin }: WrittenValue, colors: Colors): string {
+  const text = toSafeText(formatOrigin(origin));
+  return `${toSafeText(pointer)}: ${origin.kind === 'model' ? colors.yellow(text) : text}`;
 }
 
 /** Comparing two large, quite different calls could take for ever; then only the call after is shown. */

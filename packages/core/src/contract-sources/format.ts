@@ -24,6 +24,7 @@ const SENTENCES: Readonly<Record<(SourceIssue | SourceNote)['code'], string>> = 
   'source/not-strict': 'The definition says strict, but the object is open or has optional members ({optional}).',
   'source/rules-beyond-schema': 'Refinements and transforms of {vendor} are not in the contract. Add checkFromStandardSchema for them.',
   'source/lock-without-place': 'The default lock {pointer} was left out: this tool\'s arguments cannot have that place.',
+  'source/origin-without-place': 'The default place {pointer} for values with an origin was left out: this tool\'s arguments cannot have it.',
 };
 
 /** One plain sentence or two for an issue or a note, with its place. */

@@ -27,7 +27,9 @@ export interface SourceNote {
     /** What a converter of a schema library leaves out (refinements, transforms) is not in the contract: `checkFromStandardSchema` adds it. */
     | 'source/rules-beyond-schema'
     /** A lock of the defaults on a place that this tool's arguments cannot have. */
-    | 'source/lock-without-place';
+    | 'source/lock-without-place'
+    /** A place of the defaults that needs an origin, which this tool's arguments cannot have. */
+    | 'source/origin-without-place';
   readonly pointer: JsonPointer;
   readonly params: JsonObject;
 }

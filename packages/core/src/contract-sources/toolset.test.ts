@@ -22,6 +22,17 @@ test('a default lock goes only where it is named, or has no place', () => {
   expect(inheritContract(DEFAULTS, { tool: tool('list', 'account'), unlock: ['/accounts'] })).toMatchObject({ ok: false, error: { code: 'source/not-locked', pointer: '/unlock/0' } });
 });
 
+test('a default place for values with an origin goes where the tool has none, or names its own', () => {
+  const defaults = { provenance: { require: ['/account', '/region'] } };
+  expect(inheritContract(defaults, { tool: tool('list', 'account') })).toMatchObject({
+    ok: true, value: { document: { provenance: { require: ['/account'] } }, notes: [{ code: 'source/origin-without-place', pointer: '/provenance/require', params: { pointer: '/region' } }] },
+  });
+  expect(inheritContract(defaults, { tool: tool('list', 'account'), provenance: { require: [] } })).toMatchObject({ ok: true, value: { document: { provenance: { require: [] } }, notes: [] } });
+  const loaded = loadContracts({ defaults: { provenance: 'require' }, tools: [{ tool: tool('a', 'x') }] });
+  expect(loaded.ok && loaded.value.contracts.get('a')?.originPaths).toEqual(['']);
+  expect(loadContracts({ defaults: { provenance: { require: ['x'] } }, tools: [{ tool: tool('a', 'x') }] })).toMatchObject({ ok: false, error: [{ code: 'contract/bad-pointer' }] });
+});
+
 test('a tool\'s own lock without a place is refused, and so is one that no pointer is', () => {
   expect(loadContracts({ defaults: DEFAULTS, tools: [{ tool: tool('a', 'account'), immutablePaths: ['/acount'] }] }))
     .toMatchObject({ ok: false, error: [{ code: 'contract/impossible-path', pointer: '/tools/0/immutablePaths/1' }] });

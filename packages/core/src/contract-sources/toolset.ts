@@ -1,6 +1,7 @@
 /**
  * Contracts of a whole toolset: defaults for all tools, overrides for each. What an override gives replaces what the defaults say, lists included, so that
  * nothing is merged unseen; locks alone add up, because to lose one must be said: `unlock` names those of the defaults that a tool does without.
+ * What the defaults name of places a tool does not have (locks, `provenance`) is left out with a note.
  */
 import { loadContract, type Contract, type ContractIssue, type LoadOptions } from '../contract/contract.ts';
 import { canExist } from '../contract/possible-place.ts';
@@ -34,7 +35,22 @@ export function inheritContract(defaults: unknown, overrides: unknown): Result<S
   const placeless = kept.filter((pointer) => !more.includes(pointer) && !hasPlace(pointer, parameters));
   const immutablePaths = [...new Set([...kept.filter((pointer) => !placeless.includes(pointer)), ...more])];
   const notes = placeless.map((pointer): SourceNote => ({ code: 'source/lock-without-place', pointer: formatPointer(['immutablePaths']), params: { pointer } }));
-  return ok({ document: { ...base.value, ...given, immutablePaths }, notes });
+  const provenance = inheritedOrigins(memberOf(base.value, 'provenance'), parameters);
+  return ok({
+    document: { ...base.value, ...provenance.member, ...given, immutablePaths },
+    notes: [...notes, ...(memberOf(given, 'provenance') === undefined ? provenance.notes : [])],
+  });
+}
+
+/** The `provenance` of the defaults where the tool has the places; what is no list of paths stays for `loadContract` to refuse. */
+function inheritedOrigins(provenance: JsonValue | undefined, parameters: JsonObject | undefined): { readonly member: JsonObject; readonly notes: readonly SourceNote[] } {
+  const paths = isJsonObject(provenance) ? memberOf(provenance, 'require') : undefined;
+  if (!isJsonObject(provenance) || !isJsonArray(paths)) return { member: {}, notes: [] };
+  const placeless = paths.filter((pointer) => !hasPlace(pointer, parameters));
+  return {
+    member: { provenance: { ...provenance, require: paths.filter((pointer) => !placeless.includes(pointer)) } },
+    notes: placeless.map((pointer) => ({ code: 'source/origin-without-place', pointer: formatPointer(['provenance', 'require']), params: { pointer } })),
+  };
 }
 
 /** What is no pointer, or stands beside no schema, stays for `loadContract` to refuse. */

@@ -6,6 +6,7 @@
 import { isJsonArray, isJsonObject, memberOf, setMember, type JsonObject, type JsonValue } from '../json/value.ts';
 import { childOf, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
 import { FORMAT_NAMES } from '../validate/format.ts';
+import { editsBetween } from '../validate/near-miss.ts';
 import type { SchemaDialect } from './contract.ts';
 import { knownKeywords, listSubSchemas } from './sub-schemas.ts';
 
@@ -29,6 +30,9 @@ export interface AnnotatedSchema {
 const OTHER_DRAFTS: ReadonlySet<string> = new Set([
   ...knownKeywords('draft-07'), ...knownKeywords('2020-12'), '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'extends', 'disallow', 'divisibleBy',
 ]);
+
+/** The longest known keyword has 21 letters; comparing a word of a million letters would cost a million steps for each. */
+const MAX_WORD_LENGTH = 32;
 
 /** Sets unknown keywords and formats apart. What stays unknown in `schema` is refused when it is loaded. O(schema). */
 export function setAnnotationsApart(schema: JsonObject, dialect: SchemaDialect): AnnotatedSchema {
@@ -67,21 +71,7 @@ function annotationOf(kind: SchemaAnnotation['kind'], name: string, keywordLocat
   // case, `-`, `_` and up to two letters: fewer in short words, which resemble each other anyway
   const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
   const [word, allowed] = [plain(name), Math.min(2, Math.floor(name.length / 4))];
-  const resembles = known.find((other) => plain(other) === word) ?? known.find((other) => distanceWithin(word, plain(other), allowed));
+  const resembles = known.find((other) => plain(other) === word)
+    ?? known.find((other) => word.length <= MAX_WORD_LENGTH && editsBetween(word, plain(other)) <= allowed);
   return { kind, name, keywordLocation, ...(resembles === undefined ? {} : { resembles }) };
-}
-
-/** Whether at most `allowed` insertions, deletions and replacements lead from one word to the other. */
-function distanceWithin(left: string, right: string, allowed: number): boolean {
-  if (Math.abs(left.length - right.length) > allowed) return false;
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...left].entries()) {
-    const next = [index + 1];
-    for (let column = 1; column <= right.length; column += 1) {
-      const replaced = (row[column - 1] as number) + Number(right[column - 1] !== letter);
-      next.push(Math.min(replaced, (row[column] as number) + 1, (next[column - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return (row[right.length] as number) <= allowed;
 }

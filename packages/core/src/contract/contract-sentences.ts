@@ -1,4 +1,4 @@
-/** Sentences of the issues of a contract, which a repair tells where it cannot begin. All other issues have theirs in `issue.ts`. */
+/** Sentences of the issues of a contract. All other issues have theirs in `issue.ts`. */
 import type { ContractIssue } from './contract.ts';
 
 /** `{name}` is filled from the issue's own members or its `params`. */
@@ -12,7 +12,7 @@ export const CONTRACT_SENTENCES: Readonly<Record<ContractIssue['code'], string>>
   'contract/unknown-field': 'The field is not known. Remove it; known are: {known}.',
   'contract/unknown-operation': 'The operation is not known. Use: {known}.',
   'contract/bad-budget': 'A budget must be a whole number from {minimum} to {maximum}. Correct it.',
-  'contract/bad-pointer': 'An immutable path is not a JSON Pointer. Begin it with "/", and escape "~" as "~0" and "/" as "~1".',
+  'contract/bad-pointer': 'A path is not a JSON Pointer. Begin it with "/", and escape "~" as "~0" and "/" as "~1".',
   'contract/forbidden-name': 'The names __proto__, prototype and constructor cannot be honoured. Rename the member.',
   'contract/unknown-dialect': 'The schema dialect is not supported. Use one of: {known}.',
   'contract/unknown-policy': 'The field names a way that is not known. Use one of: {known}.',
@@ -36,32 +36,3 @@ export const CONTRACT_SENTENCES: Readonly<Record<ContractIssue['code'], string>>
   'contract/invalid-pattern': 'The pattern {source} is not an ECMAScript regular expression under the u flag. Correct it.',
   'contract/unsafe-pattern': 'The pattern {source} cannot be matched in bounded time ({reason}). Rewrite it.',
 };
-
-/** One plain sentence or two for an issue of a contract, with the place. */
-export function formatContractIssue(issue: ContractIssue): string {
-  return fillSentence(CONTRACT_SENTENCES[issue.code], issue);
-}
-
-interface AnyIssue {
-  readonly code: string;
-  readonly params?: object;
-  readonly index?: number;
-  readonly pointer?: string;
-  readonly offset?: number;
-}
-
-/** `sentence` filled from `issue`, after the place where one is known. */
-export function fillSentence(sentence: string, issue: AnyIssue): string {
-  const fields = new Map<string, unknown>([...Object.entries(issue.params ?? {}), ...Object.entries(issue)]);
-  const filled = sentence.replaceAll(/\{([a-zA-Z]+)\}/g, (placeholder, name: string) => {
-    const value = fields.get(name);
-    return value === undefined ? placeholder : Array.isArray(value) ? value.join(', ') : String(value);
-  });
-  const { code, index, pointer = '', offset } = issue;
-  const places = [
-    ...(index !== undefined && code.startsWith('patch/') ? [`operation ${index + 1}`] : []),
-    ...(pointer === '' ? [] : [`"${pointer}"`]),
-    ...(offset === undefined ? [] : [`character ${offset + 1}`]),
-  ];
-  return places.length === 0 ? filled : `At ${places.join(', ')}: ${filled}`;
-}

@@ -52,6 +52,9 @@ test('contracts that mean the same have the same digest, others another one', ()
   expect(digest({ tool: TOOL, toolNames: 'closest' })).not.toBe(base);
   expect(digest({ tool: TOOL, operationBudget: 3 })).not.toBe(base);
   expect(digest({ tool: TOOL, immutablePaths: ['/a'] })).not.toBe(base);
+  expect(digest({ tool: TOOL, provenance: { require: [] } })).toBe(base);
+  expect(digest({ tool: TOOL, provenance: { require: ['/a'] } })).not.toBe(base);
+  expect(digest({ tool: TOOL, provenance: 'require' })).toBe(digest({ tool: TOOL, provenance: { require: [''] } }));
 });
 
 test('functions are found by name and version, both of which the digest covers, and judge the arguments', () => {
@@ -89,6 +92,11 @@ describe('a contract document that cannot be honoured is refused at its place', 
     ['an unknown operation', { tool: TOOL, allowedOperations: ['add', 'test'] }, 'contract/unknown-operation /allowedOperations/1'],
     ['an immutable path that is no pointer', { tool: TOOL, immutablePaths: ['/a', 'b'] }, 'contract/bad-pointer /immutablePaths/1'],
     ['an immutable path with a prototype name', { tool: TOOL, immutablePaths: ['/__proto__'] }, 'contract/forbidden-name /immutablePaths/0'],
+    ['another way with origins', { tool: TOOL, provenance: 'prefer' }, 'contract/field-type /provenance'],
+    ['origins of nothing', { tool: TOOL, provenance: {} }, 'contract/field-missing /provenance/require'],
+    ['origins and more', { tool: TOOL, provenance: { require: [], prefer: [] } }, 'contract/unknown-field /provenance/prefer'],
+    ['an origin for what is no pointer', { tool: TOOL, provenance: { require: ['a'] } }, 'contract/bad-pointer /provenance/require/0'],
+    ['an origin for what cannot be', { tool: CLOSED, provenance: { require: ['', '/b'] } }, 'contract/impossible-path /provenance/require/1'],
     ['a check that is code', { tool: TOOL, crossField: [{ kind: 'lte', a: '/a', b: '/b' }, 'a < b'] }, 'contract/cross-field-not-object /crossField/1'],
     ['a version from the future', { version: 2, tool: TOOL }, 'contract/unknown-version /version'],
     ['a null version', { version: null, tool: TOOL }, 'contract/unknown-version /version'],
@@ -170,4 +178,17 @@ test('a long text is checked against the url format in well under a second', () 
   const contract = loadContract({ tool: { name: 't', parameters: { properties: { a: { format: 'url' } } } } });
   expect(contract.ok && contract.value.judge.judge({ a: `http://${':'.repeat(500_000)}` })).toMatchObject([{ code: 'format_mismatch' }]);
   expect(contract.ok && contract.value.judge.judge({ a: 'https://example.org/a?b=c' })).toEqual([]);
+});
+
+test('the document of a contract loads as that contract, unless the host has a say in it', () => {
+  const contract = loadContract({ tool: { name: 'tool', parameters: { type: 'object' } } });
+  const again = contract.ok && loadContract(contract.value.document);
+  expect(contract.ok && again && again.ok && again.value === contract.value).toBe(true);
+  expect(contract.ok && loadContract({ ...contract.value.document, operationBudget: 1 })).toMatchObject({ ok: true, value: { document: { operationBudget: 1 } } });
+
+  const named = { name: 'f', version: '1' };
+  const functions = [{ ...named, check: () => true }];
+  const bound = loadContract({ tool: { name: 'tool', parameters: { type: 'object' } }, crossField: [{ kind: 'function', ...named }] }, { functions });
+  expect(bound.ok && loadContract(bound.value.document)).toMatchObject({ ok: false, error: { code: 'contract/unknown-function' } });
+  expect(bound.ok && loadContract(bound.value.document, { functions })).toMatchObject({ ok: true, value: { digest: bound.ok && bound.value.digest } });
 });

@@ -4,7 +4,8 @@
  * `@contractrl/core/contract.schema.json`; what the shape cannot say (a schema, a place, a function) is looked at after it.
  */
 import { digestOf, type Digest } from '../json/digest.ts';
-import { deepFreeze, isJsonArray, isJsonObject, memberOf, readJsonValue, type JsonObject, type JsonValue, type JsonValueIssue } from '../json/value.ts';
+import { readFields, type Fields, type FieldSpecs } from '../intake/fields.ts';
+import { deepFreeze, memberOf, readJsonValue, type JsonArray, type JsonObject, type JsonValue, type JsonValueIssue } from '../json/value.ts';
 import { OPERATION_KINDS, type OperationKind } from '../patch/operation.ts';
 import { childOf, formatPointer, FORBIDDEN_TOKENS, parsePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
 import { gatePointers, readGates, type GateDocument } from '../repair/gate.ts';
@@ -34,6 +35,11 @@ export interface ContractDocument {
   readonly immutablePaths: readonly string[];
   readonly crossField: readonly CrossFieldCheck[];
   readonly gates: readonly GateDocument[];
+  /**
+   * Places, with all below them, where no value of the policy's own making may stand: what a repair writes there must come of the request, the public
+   * state, the call or the schema. Absent where none is named; `"require"` names the whole call.
+   */
+  readonly provenance?: { readonly require: readonly string[] };
   /** Unknown keywords and formats bind nothing and are listed. Absent where they are refused, which is the default: both ways to say so have one digest. */
   readonly unknownKeywords?: 'annotate';
   /** A wrong tool name may stand for the one offered name it is close to. Absent where names are exact, which is the default. */
@@ -48,6 +54,8 @@ export interface Contract {
   readonly digest: Digest;
   readonly dialect: SchemaDialect;
   readonly immutablePaths: readonly JsonPointer[];
+  /** Where written values need an origin. */
+  readonly originPaths: readonly JsonPointer[];
   /** What judge and mask read of `document.tool.parameters`: all of it but the annotations set apart. */
   readonly schema: JsonObject;
   /** Unknown keywords and formats that bind nothing here; empty where they are refused. */
@@ -83,8 +91,12 @@ export const MAX_ATTEMPT_BUDGET = 16;
 /** The one form of document that is read. */
 export const CONTRACT_VERSION = 1;
 
-const FIELDS: ReadonlySet<string> = new Set(['version', 'tool', 'allowedOperations', 'operationBudget', 'attemptBudget', 'immutablePaths', 'crossField', 'gates', 'unknownKeywords', 'toolNames']);
-const TOOL_FIELDS: ReadonlySet<string> = new Set(['name', 'description', 'parameters']);
+const SHAPE = {
+  version: '?any', tool: 'any', allowedOperations: '?array', operationBudget: '?any', attemptBudget: '?any', immutablePaths: '?array', crossField: '?any', gates: '?any',
+  provenance: '?any', unknownKeywords: '?any', toolNames: '?any',
+} as const;
+const TOOL_SHAPE = { name: 'string', description: '?string', parameters: 'object' } as const;
+const PROVENANCE_SHAPE = { require: 'array' } as const;
 const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
   ['http://json-schema.org/draft-07/schema', 'draft-07'],
   ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
@@ -94,36 +106,39 @@ const DIALECTS: ReadonlyMap<string, SchemaDialect> = new Map([
  * Reads a contract document strictly. Only `tool` with `name` and `parameters` must be given; all five operations, both default budgets,
  * empty lists and `unknownKeywords: 'refuse'` stand in for the rest. The first issue ends it. The result is deep-frozen and shares nothing with `input`;
  * `digest` covers the document with its defaults filled in, and so names and versions of the functions, which must be among `options.functions`.
+ * The `document` of a contract without functions loads in no time: it gives that contract again.
  */
 export function loadContract(input: unknown, options: LoadOptions = {}): Result<Contract, ContractIssue> {
+  const known = loadedDocuments.get(input as ContractDocument);
+  if (known !== undefined) return ok(known);
   const json = readJsonValue(input);
   if (!json.ok) {
     const { code, pointer, ...params } = json.error;
     return err({ code, pointer, params: params as JsonObject });
   }
-  const fields = readObject(json.value, ROOT_POINTER, FIELDS);
+  const fields = readShape(json.value, ROOT_POINTER, SHAPE);
   if (!fields.ok) return fields;
-  const version = givenOr(fields.value, 'version', CONTRACT_VERSION);
+  const {
+    version = CONTRACT_VERSION, allowedOperations: kinds = OPERATION_KINDS, operationBudget = DEFAULT_OPERATION_BUDGET, attemptBudget = DEFAULT_ATTEMPT_BUDGET,
+    immutablePaths: locks = [], crossField: checks = [], gates: rules = [], provenance = { require: [] }, unknownKeywords: policy = 'refuse', toolNames = 'exact',
+  } = fields.value;
   if (version !== CONTRACT_VERSION) return refuse('contract/unknown-version', formatPointer(['version']), { known: [CONTRACT_VERSION] });
-  const tool = readTool(memberOf(fields.value, 'tool'));
+  const tool = readTool(fields.value.tool);
   if (!tool.ok) return tool;
-  const allowedOperations = readOperations(memberOf(fields.value, 'allowedOperations'));
+  const allowedOperations = readOperations(kinds);
   if (!allowedOperations.ok) return allowedOperations;
-  const operationBudget = readBudget(fields.value, 'operationBudget', DEFAULT_OPERATION_BUDGET, MAX_OPERATION_BUDGET);
-  if (!operationBudget.ok) return operationBudget;
-  const attemptBudget = readBudget(fields.value, 'attemptBudget', DEFAULT_ATTEMPT_BUDGET, MAX_ATTEMPT_BUDGET);
-  if (!attemptBudget.ok) return attemptBudget;
-  const immutablePaths = readImmutablePaths(memberOf(fields.value, 'immutablePaths'));
+  for (const [name, budget, maximum] of [['operationBudget', operationBudget, MAX_OPERATION_BUDGET], ['attemptBudget', attemptBudget, MAX_ATTEMPT_BUDGET]] as const) {
+    if (!Number.isInteger(budget) || (budget as number) < 0 || (budget as number) > maximum) return refuse('contract/bad-budget', formatPointer([name]), { minimum: 0, maximum });
+  }
+  const immutablePaths = readPaths(locks, formatPointer(['immutablePaths']));
   if (!immutablePaths.ok) return immutablePaths;
-  const crossField = readCrossFieldChecks(givenOr(fields.value, 'crossField', []));
+  const crossField = readCrossFieldChecks(checks);
   if (!crossField.ok) return err(below('/crossField', crossField.error));
-  const gates = readGates(givenOr(fields.value, 'gates', []));
+  const gates = readGates(rules);
   if (!gates.ok) return err({ code: 'contract/gate-invalid', pointer: `/gates${gates.error.pointer}` as JsonPointer, params: { issue: gates.error.code, ...gates.error.params } });
-
-  const policy = givenOr(fields.value, 'unknownKeywords', 'refuse');
+  const originPaths = readProvenance(provenance);
+  if (!originPaths.ok) return originPaths;
   if (policy !== 'refuse' && policy !== 'annotate') return refuse('contract/unknown-policy', formatPointer(['unknownKeywords']), { known: ['refuse', 'annotate'] });
-
-  const toolNames = givenOr(fields.value, 'toolNames', 'exact');
   if (toolNames !== 'exact' && toolNames !== 'closest') return refuse('contract/unknown-policy', formatPointer(['toolNames']), { known: ['exact', 'closest'] });
 
   const dialect = readDialect(tool.value.parameters);
@@ -131,18 +146,19 @@ export function loadContract(input: unknown, options: LoadOptions = {}): Result<
   const { schema, annotations } = policy === 'annotate' ? setAnnotationsApart(tool.value.parameters, dialect.value) : { schema: tool.value.parameters, annotations: [] };
   const judge = createJudge(schema, dialect.value);
   if (!judge.ok) return err(below('/tool/parameters', judge.error));
-  const impossible = placesNamed(immutablePaths.value, crossField.value, gates.value).find(({ pointer }) => !canExist(schema, pointer));
+  const impossible = placesNamed(immutablePaths.value, originPaths.value, crossField.value, gates.value).find(({ pointer }) => !canExist(schema, pointer));
   if (impossible !== undefined) return refuse('contract/impossible-path', impossible.at, { place: impossible.pointer });
   const functions = resolveFunctions(crossField.value, options.functions ?? []);
   if (!functions.ok) return functions;
   const document: ContractDocument = {
     tool: tool.value,
     allowedOperations: allowedOperations.value,
-    operationBudget: operationBudget.value,
-    attemptBudget: attemptBudget.value,
+    operationBudget: operationBudget as number,
+    attemptBudget: attemptBudget as number,
     immutablePaths: immutablePaths.value,
     crossField: crossField.value,
     gates: gates.value,
+    ...(originPaths.value.length === 0 ? {} : { provenance: { require: originPaths.value } }),
     ...(policy === 'annotate' ? { unknownKeywords: policy } : {}),
     ...(toolNames === 'closest' ? { toolNames } : {}),
   };
@@ -151,14 +167,20 @@ export function loadContract(input: unknown, options: LoadOptions = {}): Result<
     digest: digestOf(document as unknown as JsonObject),
     dialect: dialect.value,
     immutablePaths: immutablePaths.value,
+    originPaths: originPaths.value,
     schema,
     annotations,
     judge: judge.value,
     functions: functions.value,
   });
   loadedContracts.add(contract);
+  // what a document with functions means is the host's to say, anew each time
+  if (contract.functions.length === 0) loadedDocuments.set(document, contract);
   return ok(contract);
 }
+
+/** Compiling a judge is most of what a load costs, and a document that came out of one is frozen: it is the same contract for good. */
+const loadedDocuments = new WeakMap<ContractDocument, Contract>();
 
 /** Every contract loaded here: a copy with another judge is none, and accepts nothing. */
 const loadedContracts = new WeakSet<Contract>();
@@ -175,14 +197,16 @@ interface NamedPlace {
 }
 
 /** Every place in the arguments that the document names. */
-function placesNamed(locks: readonly JsonPointer[], checks: readonly CrossFieldCheck[], gates: readonly GateDocument[]): readonly NamedPlace[] {
-  const each = <T>(values: readonly T[], field: string, places: (value: T, at: JsonPointer) => readonly NamedPlace[]): readonly NamedPlace[] => (
-    values.flatMap((value, index) => places(value, formatPointer([field, String(index)])))
+function placesNamed(locks: readonly JsonPointer[], origins: readonly JsonPointer[], checks: readonly CrossFieldCheck[], gates: readonly GateDocument[]): readonly NamedPlace[] {
+  const each = <T>(values: readonly T[], field: readonly string[], places: (value: T, at: JsonPointer) => readonly NamedPlace[]): readonly NamedPlace[] => (
+    values.flatMap((value, index) => places(value, formatPointer([...field, String(index)])))
   );
+  const itself = (pointer: JsonPointer, at: JsonPointer): readonly NamedPlace[] => [{ at, pointer }];
   return [
-    ...each(locks, 'immutablePaths', (pointer, at) => [{ at, pointer }]),
-    ...each(checks, 'crossField', checkPointers),
-    ...each(gates, 'gates', gatePointers),
+    ...each(locks, ['immutablePaths'], itself),
+    ...each(origins, ['provenance', 'require'], itself),
+    ...each(checks, ['crossField'], checkPointers),
+    ...each(gates, ['gates'], gatePointers),
   ];
 }
 
@@ -198,37 +222,24 @@ function resolveFunctions(checks: readonly CrossFieldCheck[], known: readonly Ch
   return ok(named);
 }
 
-/** A member, or what stands in for it. A null was given, and is refused like any other wrong value. */
-function givenOr(object: JsonObject, name: string, standard: JsonValue): JsonValue {
-  return Object.hasOwn(object, name) ? object[name] as JsonValue : standard;
+/** Exactly the fields of `shape`. A null was given, and is refused like any other wrong value. */
+function readShape<const Shape extends FieldSpecs>(value: JsonValue, pointer: JsonPointer, shape: Shape): Result<Fields<Shape>, ContractIssue> {
+  const fields = readFields(value, pointer, shape);
+  return fields.ok ? fields : refuse(SHAPE_CODES[fields.error.code] ?? 'contract/field-type', fields.error.pointer, fields.error.params);
 }
 
-function readObject(value: JsonValue | undefined, pointer: JsonPointer, known: ReadonlySet<string>): Result<JsonObject, ContractIssue> {
-  if (value === undefined) return refuse('contract/field-missing', pointer);
-  if (!isJsonObject(value)) return refuse('contract/field-type', pointer, { expected: 'object' });
-  const unknown = Object.keys(value).find((name) => !known.has(name));
-  return unknown === undefined ? ok(value) : refuse('contract/unknown-field', childOf(pointer, unknown), { known: [...known] });
-}
+const SHAPE_CODES: Readonly<Record<string, ContractIssueCode>> = { 'request/missing-field': 'contract/field-missing', 'request/unknown-field': 'contract/unknown-field' };
 
-function readTool(value: JsonValue | undefined): Result<ToolDefinition, ContractIssue> {
+function readTool(value: JsonValue): Result<ToolDefinition, ContractIssue> {
   const place = formatPointer(['tool']);
-  const tool = readObject(value, place, TOOL_FIELDS);
+  const tool = readShape(value, place, TOOL_SHAPE);
   if (!tool.ok) return tool;
-  const name = memberOf(tool.value, 'name');
-  const description = givenOr(tool.value, 'description', '');
-  const parameters = memberOf(tool.value, 'parameters');
-  if (name === undefined) return refuse('contract/field-missing', childOf(place, 'name'));
-  if (typeof name !== 'string' || name === '') return refuse('contract/field-type', childOf(place, 'name'), { expected: 'non-empty string' });
-  if (typeof description !== 'string') return refuse('contract/field-type', childOf(place, 'description'), { expected: 'string' });
-  if (parameters === undefined) return refuse('contract/field-missing', childOf(place, 'parameters'));
-  if (!isJsonObject(parameters)) return refuse('contract/field-type', childOf(place, 'parameters'), { expected: 'object' });
-  return ok({ name, description, parameters });
+  const { name, description = '', parameters } = tool.value;
+  return name === '' ? refuse('contract/field-type', childOf(place, 'name'), { expected: 'non-empty string' }) : ok({ name, description, parameters });
 }
 
-function readOperations(value: JsonValue | undefined): Result<readonly OperationKind[], ContractIssue> {
+function readOperations(value: JsonArray): Result<readonly OperationKind[], ContractIssue> {
   const place = formatPointer(['allowedOperations']);
-  if (value === undefined) return ok(OPERATION_KINDS);
-  if (!isJsonArray(value)) return refuse('contract/field-type', place, { expected: 'array' });
   // budgets of 0 say that nothing may be patched, and say it plainly
   if (value.length === 0) return refuse('contract/no-operations', place, { known: OPERATION_KINDS });
   const unknown = value.findIndex((item) => !OPERATION_KINDS.some((kind) => kind === item));
@@ -237,16 +248,14 @@ function readOperations(value: JsonValue | undefined): Result<readonly Operation
   return ok(OPERATION_KINDS.filter((kind) => value.includes(kind)));
 }
 
-function readBudget(fields: JsonObject, name: string, standard: number, limit: number): Result<number, ContractIssue> {
-  const value = givenOr(fields, name, standard);
-  const isBudget = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= limit;
-  return isBudget ? ok(value) : refuse('contract/bad-budget', formatPointer([name]), { minimum: 0, maximum: limit });
+function readProvenance(value: JsonValue): Result<readonly JsonPointer[], ContractIssue> {
+  if (value === 'require') return ok([ROOT_POINTER]);
+  const place = formatPointer(['provenance']);
+  const fields = readShape(value, place, PROVENANCE_SHAPE);
+  return fields.ok ? readPaths(fields.value.require, childOf(place, 'require')) : fields;
 }
 
-function readImmutablePaths(value: JsonValue | undefined): Result<readonly JsonPointer[], ContractIssue> {
-  const place = formatPointer(['immutablePaths']);
-  if (value === undefined) return ok([]);
-  if (!isJsonArray(value)) return refuse('contract/field-type', place, { expected: 'array' });
+function readPaths(value: JsonArray, place: JsonPointer): Result<readonly JsonPointer[], ContractIssue> {
   const pointers: JsonPointer[] = [];
   for (const [index, item] of value.entries()) {
     const at = childOf(place, String(index));

@@ -4,8 +4,8 @@
  * Reference: JSON Schema 2020-12 core §10 (applicators), draft-07 validation §6.4 (tuples).
  */
 import { isJsonArray, isJsonObject, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
-import { arrayIndexOf, FORBIDDEN_TOKENS, formatPointer, resolvePointer, tokensOf, type JsonPointer } from '../pointer.ts';
-import { compilePattern } from '../validate/pattern.ts';
+import { arrayIndexOf, FORBIDDEN_TOKENS, formatPointer, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
+import { prohibits, sitesBelow } from './schema-at.ts';
 import { referenceTarget } from './sub-schemas.ts';
 
 /** False where no object that `root` accepts has a value at `pointer`. O(schema × tokens). */
@@ -46,27 +46,21 @@ export function canExist(root: JsonObject, pointer: JsonPointer): boolean {
       && (!isJsonArray(choices) || choices.some((choice) => resolvePointer(choice, below) !== undefined));
   };
 
-  const objectAllows = (schema: JsonObject, depth: number): boolean => {
-    if (!allowsType(schema, 'object') || memberOf(schema, 'maxProperties') === 0) return false;
-    const token = tokens[depth] as string;
-    const properties = memberOf(schema, 'properties');
-    const patterns = memberOf(schema, 'patternProperties');
-    const declared = isJsonObject(properties) ? memberOf(properties, token) : undefined;
-    const matched = isJsonObject(patterns) ? Object.keys(patterns).filter((source) => matches(source, token)).map((source) => memberOf(patterns, source)) : [];
-    const applying = [...(declared === undefined ? [] : [declared]), ...matched];
-    return (applying.length === 0 ? [memberOf(schema, 'additionalProperties')] : applying).every((member) => visit(member, depth + 1));
-  };
+  /** Whether what the schema says of the next token's place lets a value be there; `container` stands for any of its type. */
+  const below = (schema: JsonObject, container: JsonValue, depth: number): boolean => (
+    sitesBelow([{ schema, keywordLocation: ROOT_POINTER, isConditional: false }], container, tokens[depth] as string)
+      .every((site) => !prohibits([site]) && visit(site.schema, depth + 1))
+  );
+
+  const objectAllows = (schema: JsonObject, depth: number): boolean => (
+    allowsType(schema, 'object') && memberOf(schema, 'maxProperties') !== 0 && below(schema, {}, depth)
+  );
 
   const arrayAllows = (schema: JsonObject, depth: number): boolean => {
     // the arguments themselves are an object
     const index = depth === 0 ? undefined : arrayIndexOf(tokens[depth] as string);
     const most = memberOf(schema, 'maxItems');
-    if (index === undefined || !allowsType(schema, 'array') || (typeof most === 'number' && index >= most)) return false;
-    // draft-07 writes tuples as an array in `items`, followed by `additionalItems`
-    const items = memberOf(schema, 'items');
-    const tuple = isJsonArray(items) ? items : memberOf(schema, 'prefixItems');
-    const rest = isJsonArray(items) ? memberOf(schema, 'additionalItems') : items;
-    return visit(isJsonArray(tuple) && index < tuple.length ? tuple[index] : rest, depth + 1);
+    return index !== undefined && allowsType(schema, 'array') && !(typeof most === 'number' && index >= most) && below(schema, [], depth);
   };
   return visit(root, 0);
 }
@@ -74,9 +68,4 @@ export function canExist(root: JsonObject, pointer: JsonPointer): boolean {
 function allowsType(schema: JsonObject, type: 'object' | 'array'): boolean {
   const declared = memberOf(schema, 'type');
   return declared === undefined || declared === type || (isJsonArray(declared) && declared.includes(type));
-}
-
-function matches(source: string, name: string): boolean {
-  const pattern = compilePattern(source);
-  return pattern.ok && pattern.value.test(name);
 }

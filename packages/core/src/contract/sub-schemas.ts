@@ -9,29 +9,31 @@ import type { SchemaDialect } from './contract.ts';
 /** How the value of a keyword holds sub-schemas; `in-place` ones speak about the same instance. */
 type Shape = 'none' | 'one' | 'one-in-place' | 'list' | 'list-in-place' | 'map' | 'map-in-place';
 
-const SHARED_KEYWORDS: Readonly<Record<string, Shape>> = {
-  $id: 'none', $schema: 'none', $ref: 'none', $comment: 'none',
-  // of OpenAPI 3.0; the judge honours it
-  nullable: 'none',
-  title: 'none', description: 'none', default: 'none', examples: 'none', readOnly: 'none', writeOnly: 'none', deprecated: 'none',
-  contentMediaType: 'none', contentEncoding: 'none',
-  type: 'none', enum: 'none', const: 'none', multipleOf: 'none', maximum: 'none', exclusiveMaximum: 'none', minimum: 'none', exclusiveMinimum: 'none',
-  maxLength: 'none', minLength: 'none', pattern: 'none', format: 'none', maxItems: 'none', minItems: 'none', uniqueItems: 'none',
-  maxProperties: 'none', minProperties: 'none', required: 'none',
-  properties: 'map', patternProperties: 'map', additionalProperties: 'one', propertyNames: 'one', contains: 'one',
-  allOf: 'list-in-place', anyOf: 'list-in-place', oneOf: 'list-in-place',
-  not: 'one-in-place', if: 'one-in-place', then: 'one-in-place', else: 'one-in-place',
+type WordsByShape = Readonly<Partial<Record<Shape, string>>>;
+
+const SHARED_WORDS: WordsByShape = {
+  // `nullable` is of OpenAPI 3.0; the judge honours it
+  none: '$id $schema $ref $comment nullable title description default examples readOnly writeOnly deprecated contentMediaType contentEncoding '
+    + 'type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format maxItems minItems uniqueItems '
+    + 'maxProperties minProperties required',
+  one: 'additionalProperties propertyNames contains',
+  'one-in-place': 'not if then else',
+  'list-in-place': 'allOf anyOf oneOf',
   // each dialect's place for shared schemas is read in both, and so is `dependencies`: the judge honours them, and real schemas mix them
-  definitions: 'map', $defs: 'map', dependencies: 'map-in-place',
+  map: 'properties patternProperties definitions $defs',
+  'map-in-place': 'dependencies',
 };
 const KEYWORDS: Readonly<Record<SchemaDialect, ReadonlyMap<string, Shape>>> = {
-  'draft-07': new Map(Object.entries<Shape>({ ...SHARED_KEYWORDS, items: 'list', additionalItems: 'one' })),
-  '2020-12': new Map(Object.entries<Shape>({
-    ...SHARED_KEYWORDS, $anchor: 'none', $vocabulary: 'none', contentSchema: 'none', prefixItems: 'list', items: 'one',
-    minContains: 'none', maxContains: 'none', dependentRequired: 'none', dependentSchemas: 'map-in-place',
-    unevaluatedItems: 'one', unevaluatedProperties: 'one',
-  })),
+  'draft-07': shapesOf(SHARED_WORDS, { list: 'items', one: 'additionalItems' }),
+  '2020-12': shapesOf(SHARED_WORDS, {
+    none: '$anchor $vocabulary contentSchema minContains maxContains dependentRequired', list: 'prefixItems', one: 'items unevaluatedItems unevaluatedProperties',
+    'map-in-place': 'dependentSchemas',
+  }),
 };
+
+function shapesOf(...tables: readonly WordsByShape[]): ReadonlyMap<string, Shape> {
+  return new Map(tables.flatMap((table) => Object.entries(table).flatMap(([shape, words]) => words.split(' ').map((word) => [word, shape as Shape] as const))));
+}
 
 export interface SubSchema {
   readonly schema: JsonValue;

@@ -49,6 +49,11 @@ describe('one reading: the value is written as the schema wants it', () => {
     ['a list or null, in a string', { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] }, '"[\\"x\\"]"', ['x'], 'text-to-json'],
   ])('%s', (_, schema, text, value, rule) => expect(one(schema, text)).toEqual(replaced(value, rule)));
 
+  test('null for all that is not given is left out, one by one', () => {
+    const patch = patchFor(contractOf({ a: { type: 'string' }, b: { type: 'integer', default: null }, c: {} }, { operationBudget: 4 }), '{"a":null,"b":null,"c":1}');
+    expect(patch).toEqual({ patch: [{ op: 'remove', path: '/a' }, { op: 'remove', path: '/b' }], rules: ['drop-null', 'drop-null'] });
+  });
+
   test.each([['null', { type: 'string' }], ['"null"', { enum: ['x'] }]])('%s for what may be left out is left out', (text, schema) => {
     expect(one(schema, text)).toEqual({ patch: [{ op: 'remove', path: '/a' }], rules: ['drop-null'] });
   });
@@ -115,6 +120,10 @@ describe('two readings, or none: left to the policy', () => {
     ['two members of that name', contractOf({ foo_bar: {} }), '{"fooBar":1,"FooBar":2}'],
     ['the declared name is taken', contractOf({ foo_bar: {} }), '{"fooBar":1,"foo_bar":2}'],
     ['another name', contractOf({ path: {} }), '{"filePath":"x"}'],
+    ['null by a caller who leaves another out', contractOf({ a: { type: 'string' }, b: { type: 'string' } }), '{"a":null}'],
+    ['null under a name that nobody declares', contractOf({}, {}, { additionalProperties: { type: 'string' } }), '{"a":null}'],
+    ['null under a name of a pattern', contractOf({}, {}, { patternProperties: { '^a': { type: 'string' } } }), '{"a":null}'],
+    ['null in an object that leaves another out', contractOf({ a: { properties: { b: { type: 'integer' }, c: {} } } }), '{"a":{"b":null}}'],
     ['a locked place', contractOf({ a: { type: 'integer' } }, { immutablePaths: ['/a'] }), '{"a":"5"}'],
     ['an operation that is not allowed', contractOf({ a: { type: 'string' } }, { allowedOperations: ['replace'] }), '{"a":null}'],
     ['no operation left', contractOf({ a: { type: 'integer' } }, { operationBudget: 0 }), '{"a":"5"}'],

@@ -10,6 +10,7 @@ import { applyPatch } from '../patch/apply.ts';
 import type { Operation, Patch } from '../patch/operation.ts';
 import { childOf, isPrefix, lastTokenOf, parentOf, resolvePointer, type JsonPointer } from '../pointer.ts';
 import { roundedNumbers } from '../repair/accepted-call.ts';
+import { lettersOf } from '../validate/near-miss.ts';
 import { validateValue } from '../validate/validate.ts';
 import type { Violation, ViolationCode } from '../validate/violation.ts';
 import { conversionsOf, type ConversionRule } from './conversions.ts';
@@ -35,7 +36,7 @@ export function deterministicPatch(
 ): DeterministicPatch | undefined {
   const { operationBudget } = contract.document;
   if (placesOf(violations).length > MAX_PLACES || JSON.stringify(candidate).length > MAX_CALL_LENGTH) return undefined;
-  const seek = { contract, lossy, original: violations };
+  const seek = { contract, lossy, candidate, original: violations };
   let found: Found = { document: candidate, violations, patch: [], rules: [] };
   for (let before = -1; before < found.patch.length && found.violations.length > 0;) {
     before = found.patch.length;
@@ -56,6 +57,7 @@ function placesOf(violations: readonly Violation[]): readonly JsonPointer[] {
 interface Seek {
   readonly contract: Contract;
   readonly lossy: ReadonlySet<number>;
+  readonly candidate: JsonValue;
   /** The first report: it alone knows how a number was written. */
   readonly original: readonly Violation[];
 }
@@ -81,7 +83,7 @@ function onlyHelp(seek: Seek, found: Found, place: JsonPointer): Found | undefin
   // the first of these that helps at all must help in one way only
   const tiers = [
     ...(codes.has('additional_property') ? renames(contract, found.document, place, value) : []),
-    ...(isOfOtherKind ? [replacements(seek, found, place, value), drops(contract, found.document, place, value)] : []),
+    ...(isOfOtherKind ? [replacements(seek, found, place, value), drops(seek, place, value)] : []),
   ];
   for (const options of tiers) {
     const helping = options.flatMap((option) => withOption(seek, found, place, option) ?? []);
@@ -98,12 +100,18 @@ function replacements({ original }: Seek, found: Found, place: JsonPointer, valu
   }));
 }
 
-/** Null, or its text, for a member that may be left out. With a default the two differ: null may mean that the default is not wanted. */
-function drops(contract: Contract, document: JsonValue, place: JsonPointer, value: JsonValue): readonly Option[] {
+/**
+ * Null, or its text, for a member that may be left out, by a caller who writes every declared member and null for what is not given. One who leaves
+ * others out means something by null: a value that was lost, or one to be cleared. So does null beside a default, which may not be wanted.
+ */
+function drops({ contract, candidate }: Seek, place: JsonPointer, value: JsonValue): readonly Option[] {
   const parent = parentOf(place);
-  if ((value !== null && value !== 'null') || parent === undefined || !isJsonObject(resolvePointer(document, parent))) return [];
-  const hasDefault = schemaAt(contract, document, place).some(({ schema }) => (memberOf(schema, 'default') ?? null) !== null);
-  return hasDefault ? [] : [{ operations: [{ op: 'remove', path: place }], rules: ['drop-null'] }];
+  const container = parent === undefined ? undefined : resolvePointer(candidate, parent);
+  if ((value !== null && value !== 'null') || parent === undefined || !isJsonObject(container)) return [];
+  const declared = declaredNames(schemaAt(contract, candidate, parent));
+  const isHabit = declared.includes(lastTokenOf(place) ?? '') && declared.every((name) => Object.hasOwn(container, name));
+  const hasDefault = schemaAt(contract, candidate, place).some(({ schema }) => (memberOf(schema, 'default') ?? null) !== null);
+  return isHabit && !hasDefault ? [{ operations: [{ op: 'remove', path: place }], rules: ['drop-null'] }] : [];
 }
 
 /** The one declared name that is absent and differs by case and separators only, and the one member that differs so; its value may need a conversion there. */
@@ -111,7 +119,7 @@ function renames(contract: Contract, document: JsonValue, place: JsonPointer, va
   const parent = parentOf(place);
   const container = parent === undefined ? undefined : resolvePointer(document, parent);
   if (parent === undefined || !isJsonObject(container)) return [];
-  const isAlike = (name: string): boolean => foldName(name) === foldName(lastTokenOf(place) ?? '');
+  const isAlike = (name: string): boolean => lettersOf(name) === lettersOf(lastTokenOf(place) ?? '');
   const declared = declaredNames(schemaAt(contract, document, parent)).filter(isAlike);
   const [name] = declared;
   if (name === undefined || declared.length > 1 || Object.keys(container).filter(isAlike).length > 1) return [];
@@ -121,10 +129,6 @@ function renames(contract: Contract, document: JsonValue, place: JsonPointer, va
     operations: [move, { op: 'replace', path, value: conversion.value }], rules: ['rename-member', conversion.rule], needsNarrowText: conversion.needsNarrowText,
   }));
   return [[{ operations: [move], rules: ['rename-member'] }], rewritten];
-}
-
-function foldName(name: string): string {
-  return name.replaceAll(/[-_.\s]/g, '').toLowerCase();
 }
 
 function withOption({ contract, lossy }: Seek, found: Found, place: JsonPointer, { operations, rules, needsNarrowText = false }: Option): Found | undefined {

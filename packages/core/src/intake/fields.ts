@@ -32,7 +32,7 @@ interface FieldTypes {
 
 /** The type of a field, with a leading `?` where it may be absent. */
 export type FieldSpec = keyof FieldTypes | `?${keyof FieldTypes}`;
-type FieldSpecs = Readonly<Record<string, FieldSpec>>;
+export type FieldSpecs = Readonly<Record<string, FieldSpec>>;
 type FieldValue<S extends FieldSpec> = S extends keyof FieldTypes ? FieldTypes[S]
   : S extends `?${infer T extends keyof FieldTypes}` ? FieldTypes[T] | undefined : never;
 export type Fields<Specs extends FieldSpecs> = { readonly [Name in keyof Specs]: FieldValue<Specs[Name]> };

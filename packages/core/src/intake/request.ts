@@ -100,14 +100,12 @@ function readCall(value: JsonValue, at: JsonPointer): Result<FailedCall, IntakeI
 function readContract(value: JsonValue, at: JsonPointer, tool: ToolDefinition): Result<ContractDocument, IntakeIssue> {
   const contract = readFields(value, at, {
     version: '?number', allowedOperations: '?array', operationBudget: '?number', attemptBudget: '?number',
-    immutablePaths: '?array', crossField: '?array', gates: '?array', unknownKeywords: '?string', toolNames: '?string',
+    immutablePaths: '?array', crossField: '?array', gates: '?array', provenance: '?any', unknownKeywords: '?string', toolNames: '?string',
   });
   if (!contract.ok) return contract;
-  const {
-    allowedOperations = OPERATION_KINDS, operationBudget = DEFAULT_OPERATION_BUDGET, attemptBudget = DEFAULT_ATTEMPT_BUDGET,
-    immutablePaths = [], crossField = [], gates = [], version, unknownKeywords, toolNames,
-  } = contract.value;
+  const defaults = {
+    allowedOperations: OPERATION_KINDS, operationBudget: DEFAULT_OPERATION_BUDGET, attemptBudget: DEFAULT_ATTEMPT_BUDGET, immutablePaths: [], crossField: [], gates: [],
+  };
   // What the fields hold is not read here: `loadContract` takes any document and refuses what it cannot honour, with its own codes.
-  const optional = { ...(version === undefined ? {} : { version }), ...(unknownKeywords === undefined ? {} : { unknownKeywords }), ...(toolNames === undefined ? {} : { toolNames }) };
-  return ok({ tool, allowedOperations, operationBudget, attemptBudget, immutablePaths, crossField, gates, ...optional } as unknown as ContractDocument);
+  return ok({ tool, ...defaults, ...(value as JsonObject) } as unknown as ContractDocument);
 }

@@ -54,14 +54,13 @@ export function parseJsonWithLosses(
 }
 
 const WHITESPACE = ' \t\n\r';
-// a run of characters that may stand in a string as they are (RFC 8259 §7)
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
+// what may stand in a string (RFC 8259 §7), up to its closing quote; not all of a long one at once, since the host remembers every step of a match
+const CHARACTERS = /(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,10000}/y;
+// an escape that the end of the text cut short
+const ESCAPE_PREFIX = /(?:\\(?:u[0-9a-fA-F]{0,3})?)?$/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 // a number literal that the end of the text cut short
 const NUMBER_PREFIX = /-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)?$/y;
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['"', '"'], ['\\', '\\'], ['/', '/'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'],
-]);
 const LITERALS: ReadonlyMap<string, readonly [string, JsonValue]> = new Map([['t', ['true', true]], ['f', ['false', false]], ['n', ['null', null]]]);
 
 /** Carries an issue out of the recursion; never leaves this file. */
@@ -154,33 +153,21 @@ class Reader {
 
   #string(): string | Stop {
     const start = this.#offset;
-    this.#offset += 1;
-    let value = this.#plain();
-    while (!this.#take('"')) {
-      if (!this.#take('\\')) return this.#unexpected('a character allowed in a string');
-      const escape = this.#text[this.#offset];
-      const plain = escape === undefined ? undefined : ESCAPES.get(escape);
-      if (plain !== undefined) {
-        value += plain;
-        this.#offset += 1;
-      } else {
-        if (!this.#take('u')) return this.#unexpected('an escape of RFC 8259 §7');
-        const digits = /^[0-9a-fA-F]{0,4}/.exec(this.#text.slice(this.#offset, this.#offset + 4))?.[0] ?? '';
-        this.#offset += digits.length;
-        if (digits.length < 4) return this.#unexpected('four hexadecimal digits');
-        value += String.fromCharCode(Number.parseInt(digits, 16));
-      }
-      value += this.#plain();
+    let end = start;
+    CHARACTERS.lastIndex = start + 1;
+    while (CHARACTERS.lastIndex !== end) {
+      end = CHARACTERS.lastIndex;
+      CHARACTERS.test(this.#text);
     }
+    if (this.#text[end] !== '"') {
+      ESCAPE_PREFIX.lastIndex = end;
+      this.#offset = ESCAPE_PREFIX.test(this.#text) ? this.#text.length : end;
+      return this.#unexpected('a character or an escape of RFC 8259 §7');
+    }
+    this.#offset = end + 1;
+    const literal = this.#text.slice(start, end + 1);
+    const value = literal.includes('\\') ? JSON.parse(literal) as string : literal.slice(1, -1);
     return this.#hasSurrogates && hasLoneSurrogate(value) ? new Stop({ code: 'json/lone-surrogate', ...this.#at(start) }) : value;
-  }
-
-  #plain(): string {
-    const start = this.#offset;
-    PLAIN.lastIndex = start;
-    PLAIN.test(this.#text);
-    this.#offset = PLAIN.lastIndex;
-    return this.#text.slice(start, this.#offset);
   }
 
   #scalar(): JsonValue | Stop {

@@ -2,7 +2,7 @@
  * JSON values as RFC 8259 defines them, their equality (RFC 6902 §4.6), and the reader that turns an unknown host value into one.
  * Own members only throughout: what a prototype holds is never part of a value.
  */
-import { childOf, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
+import { formatPointer, type JsonPointer } from '../pointer.ts';
 import { err, ok, type Result } from '../result.ts';
 
 export type JsonPrimitive = string | number | boolean | null;
@@ -81,22 +81,27 @@ export function deepFreeze<T>(value: T): T {
  */
 export function readJsonValue(input: unknown, maxDepth: number = DEFAULT_MAX_DEPTH): Result<JsonValue, JsonValueIssue> {
   let nodeCount = 0;
-  const refuse = (pointer: JsonPointer, found: string): Result<JsonValue, JsonValueIssue> => err({ code: 'json/not-json', pointer, found });
+  /** Down to the value being read: a pointer is made of it only where there is an issue. */
+  const path: string[] = [];
+  const refuse = (found: string): Result<never, JsonValueIssue> => err({ code: 'json/not-json', pointer: formatPointer(path), found });
+  const refuseHalf = (): Result<never, JsonValueIssue> => err({ code: 'json/lone-surrogate', pointer: formatPointer(path) });
 
-  const read = (value: unknown, pointer: JsonPointer, depth: number): Result<JsonValue, JsonValueIssue> => {
+  const read = (value: unknown): Result<JsonValue, JsonValueIssue> => {
     nodeCount += 1;
-    if (nodeCount > MAX_NODE_COUNT) return err({ code: 'json/too-large', pointer, limit: MAX_NODE_COUNT });
+    if (nodeCount > MAX_NODE_COUNT) return err({ code: 'json/too-large', pointer: formatPointer(path), limit: MAX_NODE_COUNT });
     if (value === null || typeof value === 'boolean') return ok(value);
-    if (typeof value === 'number') return Number.isFinite(value) ? ok(value) : refuse(pointer, String(value));
-    if (typeof value === 'string') return hasLoneSurrogate(value) ? err({ code: 'json/lone-surrogate', pointer }) : ok(value);
-    if (typeof value !== 'object') return refuse(pointer, typeof value);
-    if (depth >= maxDepth) return err({ code: 'json/too-deep', pointer, limit: maxDepth });
+    if (typeof value === 'number') return Number.isFinite(value) ? ok(value) : refuse(String(value));
+    if (typeof value === 'string') return hasLoneSurrogate(value) ? refuseHalf() : ok(value);
+    if (typeof value !== 'object') return refuse(typeof value);
+    if (path.length >= maxDepth) return err({ code: 'json/too-deep', pointer: formatPointer(path), limit: maxDepth });
 
     if (Array.isArray(value)) {
       const items: JsonValue[] = [];
       for (let index = 0; index < value.length; index += 1) {
-        const item = read(value[index], childOf(pointer, String(index)), depth + 1);
+        path.push(String(index));
+        const item = read(value[index]);
         if (!item.ok) return item;
+        path.pop();
         items.push(item.value);
       }
       return ok(Object.freeze(items));
@@ -105,21 +110,22 @@ export function readJsonValue(input: unknown, maxDepth: number = DEFAULT_MAX_DEP
     const prototype: unknown = Object.getPrototypeOf(value);
     // an object of another realm has another Object.prototype, itself without a prototype
     const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-    if (!isPlain) return refuse(pointer, 'an instance of a class');
-    if (Object.getOwnPropertySymbols(value).length > 0) return refuse(pointer, 'a symbol member');
+    if (!isPlain) return refuse('an instance of a class');
+    if (Object.getOwnPropertySymbols(value).length > 0) return refuse('a symbol member');
     const copy: Record<string, JsonValue> = {};
     for (const name of Object.keys(value)) {
-      const place = childOf(pointer, name);
-      if (hasLoneSurrogate(name)) return err({ code: 'json/lone-surrogate', pointer: place });
+      path.push(name);
+      if (hasLoneSurrogate(name)) return refuseHalf();
       const descriptor = Object.getOwnPropertyDescriptor(value, name);
-      if (descriptor === undefined || !('value' in descriptor)) return refuse(place, 'an accessor');
-      const member = read(descriptor.value, place, depth + 1);
+      if (descriptor === undefined || !('value' in descriptor)) return refuse('an accessor');
+      const member = read(descriptor.value);
       if (!member.ok) return member;
+      path.pop();
       setMember(copy, name, member.value);
     }
     return ok(Object.freeze(copy));
   };
-  return read(input, ROOT_POINTER, 0);
+  return read(input);
 }
 
 /** UTF-8 cannot carry a lone surrogate: what is judged and what is sent would differ. RFC 7493 §2.1 and RFC 8785 §3.2.2.2 forbid it. */

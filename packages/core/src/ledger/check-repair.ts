@@ -11,14 +11,14 @@ import { err, ok, type Result } from '../result.ts';
 import type { RecordedText } from './entry.ts';
 import type { FrozenRepair, RepairTrace } from './freeze.ts';
 import { isHidden } from './privacy.ts';
-import { replayTrace, type ReplayIssue } from './replay.ts';
+import { replayTrace, versionIssue, type ReplayIssue } from './replay.ts';
 
 /** `structure`: order, counts and ending. `texts`: recorded texts against their digests. `judgement`: reports, patches, verdicts, budgets, derived anew. */
 export type ReplayStep = 'structure' | 'texts' | 'judgement';
 
 export interface ReplayReport {
   readonly checked: readonly ReplayStep[];
-  /** `reason`: `replay/hidden`, `replay/text-not-recorded`, `replay/contract-not-recorded` or `replay/functions-not-given`. */
+  /** `reason`: `replay/hidden`, `replay/text-not-recorded`, `replay/contract-not-recorded`, `replay/functions-not-given` or `ledger/other-version`. */
   readonly notChecked: readonly { readonly step: ReplayStep; readonly reason: string }[];
 }
 
@@ -38,11 +38,12 @@ export async function checkRepair(repair: FrozenRepair, host: ReplayHost = {}, c
   const missingText = recordedTexts(repair).some(({ text }) => text.text === null)
     ? isHidden(repair) ? 'replay/hidden' : 'replay/text-not-recorded'
     : undefined;
-  const contract = contractOf(repair, host, contracts);
+  const otherVersion = versionIssue(repair);
+  const contract = otherVersion === undefined ? contractOf(repair, host, contracts) : ok(undefined);
   if (!contract.ok && contract.error.code !== FUNCTION_UNKNOWN) return err({ code: 'replay/contract-refused', issue: contract.error.code });
 
   const needsFunctions = !contract.ok || (contract.value !== undefined && host.gates === undefined && hasFunctions(contract.value.document.gates));
-  const reason = missingText ?? (needsFunctions ? 'replay/functions-not-given' : contract.value === undefined ? 'replay/contract-not-recorded' : undefined);
+  const reason = otherVersion?.code ?? missingText ?? (needsFunctions ? 'replay/functions-not-given' : contract.value === undefined ? 'replay/contract-not-recorded' : undefined);
   if (reason === undefined && contract.ok && contract.value !== undefined) {
     const replayed = await replayTrace(repair, contract.value, host.gates);
     if (!replayed.ok) return replayed;
@@ -90,6 +91,7 @@ function structureFault(trace: RepairTrace): Fault | undefined {
     [(closed.reason === null) === isAccepted, 'reason: given exactly where nothing is accepted'],
     [(closed.argumentsDigest !== null) === isAccepted, 'argumentsDigest: given exactly where something is accepted'],
     [(closed.patch !== null) === (closed.status === 'repaired'), 'patch: given exactly where the call was repaired'],
+    [(closed.written !== undefined) === (closed.status === 'repaired' && trace.opened.version !== undefined), 'written: given exactly where the call was repaired'],
     [closed.patch === null || closed.patch.length === closed.operations, 'operations: not the length of the patch'],
   ];
   const broken = rules.find(([holds]) => !holds);
@@ -99,7 +101,8 @@ function structureFault(trace: RepairTrace): Fault | undefined {
 /** Each with the index of its entry. */
 function recordedTexts(trace: RepairTrace): readonly { readonly index: number; readonly text: RecordedText }[] {
   const start = startOf(trace);
-  return [{ index: 0, text: trace.opened.call.arguments }, ...trace.proposals.map((entry, at) => ({ index: start + at, text: entry.proposal }))];
+  const { call, request = [] } = trace.opened;
+  return [{ index: 0, text: call.arguments }, ...request.map(({ content }) => ({ index: 0, text: content })), ...trace.proposals.map((entry, at) => ({ index: start + at, text: entry.proposal }))];
 }
 
 function textFault(trace: RepairTrace): Fault | undefined {

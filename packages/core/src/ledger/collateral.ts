@@ -45,12 +45,7 @@ export function changedLeaves(before: JsonValue | undefined, after: JsonValue | 
 }
 
 function changedElements(before: JsonArray, after: JsonArray, at: JsonPointer): readonly JsonPointer[] {
-  const shorter = Math.min(before.length, after.length);
-  const isSame = (a: number, b: number): boolean => jsonEqual(before[a] as JsonValue, after[b] as JsonValue);
-  let head = 0;
-  while (head < shorter && isSame(head, head)) head += 1;
-  let tail = 0;
-  while (tail < shorter - head && isSame(before.length - 1 - tail, after.length - 1 - tail)) tail += 1;
+  const { head, tail } = commonEnds(before, after);
   const leaves: JsonPointer[] = [];
   for (let index = head; index < Math.max(before.length, after.length) - tail; index += 1) {
     const old = index < before.length - tail ? before[index] : undefined;
@@ -58,6 +53,17 @@ function changedElements(before: JsonArray, after: JsonArray, at: JsonPointer): 
     leaves.push(...changedLeaves(old, now, childOf(at, String(index))));
   }
   return leaves;
+}
+
+/** How many elements two arrays share at the beginning, and of the others at the end. */
+export function commonEnds(before: JsonArray, after: JsonArray): { readonly head: number; readonly tail: number } {
+  const shorter = Math.min(before.length, after.length);
+  const isSame = (a: number, b: number): boolean => jsonEqual(before[a] as JsonValue, after[b] as JsonValue);
+  let head = 0;
+  while (head < shorter && isSame(head, head)) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && isSame(before.length - 1 - tail, after.length - 1 - tail)) tail += 1;
+  return { head, tail };
 }
 
 function leavesOf(value: JsonValue | undefined, at: JsonPointer): readonly JsonPointer[] {

@@ -3,15 +3,19 @@
  * Everything but `resources` follows from the input and the proposals alone and is the same on every machine; no gold label has a field.
  */
 import { digestOfText, type Digest } from '../json/digest.ts';
-import { hasLoneSurrogate, isJsonObject, jsonTypeOf, memberOf, type JsonObject, type JsonValue } from '../json/value.ts';
+import { hasLoneSurrogate, type JsonObject } from '../json/value.ts';
 import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { Patch } from '../patch/operation.ts';
 import type { ReadingStep } from '../reading/find-reading.ts';
 import type { MaskTrail } from '../repair/proposer.ts';
+import type { WrittenValue } from '../provenance/written.ts';
 import type { Violation } from '../validate/violation.ts';
 
-/** Version of the fields below; it stands in the genesis digest, so ledgers of different versions cannot be joined. */
-export const LEDGER_VERSION = 1;
+/**
+ * Version of the fields below and of what is judged; every repair names its own, and a ledger that begins under another has another genesis digest.
+ * 2: written values have their origins, and the request is recorded.
+ */
+export const LEDGER_VERSION = 2;
 
 /** Longer texts (UTF-16 units) are recorded by digest alone, so that a row stays readable by the strict reader. */
 export const RECORDED_TEXT_LIMIT = 262_144;
@@ -25,6 +29,8 @@ export interface RecordedText {
 
 export interface OpenedEntry {
   readonly kind: 'opened';
+  /** Absent, 1. */
+  readonly version?: number;
   readonly caseId: string;
   /** Null where the contract could not be loaded: then `report` is empty and `closed` names the reason. */
   readonly contractDigest: Digest | null;
@@ -33,8 +39,9 @@ export interface OpenedEntry {
   readonly toolNames: readonly string[];
   readonly finishReason: string | null;
   readonly context: JsonObject;
-  /** What was asked, by digest: it steers the policy, and is not needed to replay the structure. */
   readonly requestDigest: Digest;
+  /** What was asked: a source of written values. Absent before version 2. */
+  readonly request?: readonly { readonly role: string; readonly content: RecordedText }[];
   /** The verifier's report on the call as it arrived. */
   readonly report: readonly Violation[];
   /** True where readings and the deterministic step were on; absent where the call was taken as it stands, as in older ledgers. */
@@ -64,6 +71,8 @@ export interface DeterministicEntry {
   readonly patch: Patch;
   /** The rule of each operation. */
   readonly rules: readonly DeterministicRule[];
+  /** What it wrote. Absent before version 2. */
+  readonly written?: readonly WrittenValue[];
   /** As an attempt's. */
   readonly verdict: string;
   readonly report: readonly Violation[];
@@ -84,6 +93,8 @@ export interface AttemptEntry {
   /** False where generation stopped before the output was complete. */
   readonly isComplete: boolean;
   readonly patch: Patch | null;
+  /** What it wrote, or was kept from writing by `provenance/no-origin`; absent where that is nothing. */
+  readonly written?: readonly WrittenValue[];
   /** `accepted`, `repair/still-invalid`, `gate/…`, or the code of the refusal. */
   readonly verdict: string;
   /** The verifier's report on the candidate after this attempt; empty where it is valid. */
@@ -112,6 +123,8 @@ export interface ClosedEntry {
   readonly reason: string | null;
   readonly params: JsonObject;
   readonly patch: Patch | null;
+  /** Every scalar that the repair changed or added; present where the call was repaired, from version 2 on. */
+  readonly written?: readonly WrittenValue[];
   /** Digest of the arguments that may be dispatched; null where nothing may. */
   readonly argumentsDigest: Digest | null;
   /** a: patches emitted; the call as it arrived and an abstention are none. */
@@ -142,50 +155,6 @@ export interface ResourcesEntry {
 
 export type LedgerEntry = OpenedEntry | DeterministicEntry | AttemptEntry | AbstentionEntry | ClosedEntry | ResourcesEntry;
 
-type FieldType = 'string' | 'number' | 'boolean' | 'array' | 'object';
-type FieldTable<Entry> = { readonly [Name in keyof Entry]-?: FieldType | `${FieldType}|null` | (undefined extends Entry[Name] ? `${FieldType}|absent` : never) };
-
-/** The fields of every entry and their JSON types, fixed before anything is recorded: a reader refuses every other shape. */
-export const ENTRY_FIELDS: { readonly [Kind in LedgerEntry['kind']]: FieldTable<Extract<LedgerEntry, { readonly kind: Kind }>> } = {
-  opened: {
-    kind: 'string', caseId: 'string', contractDigest: 'string|null', contract: 'object|null', call: 'object', toolNames: 'array', finishReason: 'string|null',
-    context: 'object', requestDigest: 'string', report: 'array', deterministic: 'boolean|absent', reading: 'object|absent', proposer: 'object', seed: 'number|null', manifest: 'object',
-    privacy: 'object|absent',
-  },
-  deterministic: { kind: 'string', caseId: 'string', patch: 'array', rules: 'array', verdict: 'string', report: 'array' },
-  attempt: {
-    kind: 'string', caseId: 'string', number: 'number', proposal: 'object', isComplete: 'boolean', patch: 'array|null', verdict: 'string',
-    report: 'array', tokens: 'object', maskDigest: 'string|null', maskTrail: 'object|absent',
-  },
-  abstention: { kind: 'string', caseId: 'string', proposal: 'object', verdict: 'string', tokens: 'object', maskDigest: 'string|null', maskTrail: 'object|absent' },
-  closed: {
-    kind: 'string', caseId: 'string', status: 'string', reason: 'string|null', params: 'object', patch: 'array|null', argumentsDigest: 'string|null',
-    attempts: 'number', retries: 'number', operations: 'number', attemptsLeft: 'number', operationsLeft: 'number', validatorCalls: 'number',
-    collateralOp: 'number', collateralPtr: 'number',
-  },
-  resources: { kind: 'string', caseId: 'string', prefillMs: 'number', decodeMs: 'number', maskMs: 'number', confidence: 'number|null', signals: 'array|absent' },
-};
-
-/** {@link ENTRY_FIELDS} as it is asked for, since every row that is read asks. */
-const FIELD_CHECKS: ReadonlyMap<unknown, readonly (readonly [name: string, types: string, allowed: readonly string[]])[]> = new Map(
-  Object.entries(ENTRY_FIELDS).map(([kind, fields]) => [kind, Object.entries(fields).map(([name, types]) => [name, types, types.split('|')] as const)]),
-);
-
-/** The first fault of a value that should be an entry: a field that is unknown, missing or of another type. Undefined where there is none. */
-export function entryFault(value: JsonValue | undefined): string | undefined {
-  if (!isJsonObject(value)) return 'entry: not an object';
-  const kind = memberOf(value, 'kind');
-  const checks = FIELD_CHECKS.get(kind);
-  if (checks === undefined) return 'kind: unknown';
-  const fields = ENTRY_FIELDS[kind as LedgerEntry['kind']];
-  const stranger = Object.keys(value).find((name) => !Object.hasOwn(fields, name));
-  if (stranger !== undefined) return `${stranger}: unknown field`;
-  const fault = checks.find(([name, , allowed]) => {
-    const member = memberOf(value, name);
-    return !allowed.includes(member === undefined ? 'absent' : jsonTypeOf(member));
-  });
-  return fault === undefined ? undefined : `${fault[0]}: not ${fault[1]}`;
-}
 /** Records a text by its digest, and whole where it is short enough and valid Unicode (canonical text can hold nothing else). */
 export function recordText(text: string): RecordedText {
   const isRecorded = text.length <= RECORDED_TEXT_LIMIT && !hasLoneSurrogate(text);

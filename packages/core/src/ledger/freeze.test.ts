@@ -77,7 +77,7 @@ describe('a frozen trace', () => {
 describe('the digest', () => {
   // checklist: G3
   test('is the same in every run and on every machine: pinned', async () => {
-    expect((await frozenOf(STILL_WRONG, GOOD)).digest).toMatchInlineSnapshot(`"6f7fb7d640c2baef0e997b7fb160246185733fa80206e8b347777f5015e8e30f"`);
+    expect((await frozenOf(STILL_WRONG, GOOD)).digest).toMatchInlineSnapshot(`"1ba79f4be6edc830885cb1e0a12adb88381648caa8b4f89a6697816835d6abac"`);
   });
 
   test('leaves wall-clock figures and confidence out, and binds everything else', async () => {
@@ -170,5 +170,29 @@ describe('gold is opened only over a frozen repair', () => {
     expect(JSON.stringify({ gold })).toBe('{"gold":{}}');
     expect(Reflect.ownKeys(gold)).toEqual([]);
     expect(String(gold)).not.toContain('target');
+  });
+});
+
+describe('what is not one whole repair', () => {
+  test.each<[string, (entries: readonly LedgerEntry[]) => readonly LedgerEntry[]]>([
+    ['two beginnings', ([opened, ...rest]) => [opened, opened, ...rest] as LedgerEntry[]],
+    ['an end in the middle', ([opened, attempt, closed, ...rest]) => [opened, closed, attempt, closed, ...rest] as LedgerEntry[]],
+    ['resources in the middle', ([opened, attempt, closed, resources]) => [opened, resources, attempt, closed, resources] as LedgerEntry[]],
+    ['no end', ([opened, attempt]) => [opened, attempt] as LedgerEntry[]],
+    ['resources alone', ([, , , resources]) => [resources] as LedgerEntry[]],
+    ['another case in its resources', ([opened, attempt, closed, resources]) => [opened, attempt, closed, { ...resources, caseId: 'x' }] as LedgerEntry[]],
+  ])('%s', async (_, change) => {
+    const { entries } = await frozenOf(GOOD);
+    expect(() => freeze(change(entries))).toThrow('entries must be opened, perhaps deterministic, attempts, closed and resources of one case, in this order');
+  });
+
+  test('an entry that is no JSON is named by its fault', async () => {
+    const { entries } = await frozenOf(GOOD);
+    expect(() => freeze([{ ...entries[0], context: { f: () => 1 } } as never, ...entries.slice(1)])).toThrow(/^entry is not JSON: json\//);
+  });
+
+  test.each([null, undefined, 7, 'frozen', {}, []])('%j is no frozen repair, and is not scored', (value) => {
+    expect(isFrozenRepair(value)).toBe(false);
+    expect(() => scoreFrozen(value as never, new Gold(1), () => 0)).toThrow('frozen must come from freeze(): a repair is scored after it is sealed');
   });
 });

@@ -65,7 +65,7 @@ describe('a whole ledger', () => {
 
   // checklist: G7
   test('the genesis digest never changes without a new ledger version', () => {
-    expect(GENESIS.head).toMatchInlineSnapshot(`"8f427358b0aea578b758cfd98d038a32cd68ed6a54727ad352770de2c84079fb"`);
+    expect(GENESIS.head).toMatchInlineSnapshot(`"81f4942d5931366aeeab785683742e4ff696951b0591e1c9f1efc0ec904be635"`);
   });
 
   test('gives back the frozen repairs with their digests', () => {
@@ -159,4 +159,41 @@ describe('the first broken row is named', () => {
 test('entries cannot be changed after they are appended', () => {
   const entry = (rows[1] as LedgerRow).entry as { verdict: string };
   expect(() => { entry.verdict = 'accepted'; }).toThrow(TypeError);
+});
+
+describe('what is no row', () => {
+  const whole = (): Record<string, JsonValue> => ({ ...structuredClone(rows[0]) } as unknown as Record<string, JsonValue>);
+  const isNamed = 'row: must have the fields digest, entry, previousDigest, sequence';
+
+  test.each<[string, () => unknown, string]>([
+    ['null', () => null, 'row: not an object'],
+    ['a number', () => 7, 'row: not an object'],
+    ['a list', () => [whole()], 'row: not an object'],
+    ['what JSON cannot hold', () => ({ ...whole(), entry: () => 1 }), 'json/not-json'],
+    ['a row without its digest', () => { const { digest: _, ...rest } = whole(); return rest; }, isNamed],
+    ['a row with another name for a field', () => { const { digest, ...rest } = whole(); return { ...rest, hash: digest }; }, isNamed],
+    ['a row with one field more', () => ({ ...whole(), note: '' }), isNamed],
+    ['a row without a number', () => ({ ...whole(), sequence: '0' }), 'sequence: not an integer'],
+    ['a row with a fraction for a number', () => ({ ...whole(), sequence: 0.5 }), 'sequence: not an integer'],
+    ['a row with a number for the digest before', () => ({ ...whole(), previousDigest: 0 }), 'digest: not a string'],
+    ['a row with a number for its digest', () => ({ ...whole(), digest: 0 }), 'digest: not a string'],
+    ['a row whose entry is a text', () => ({ ...whole(), entry: 'opened' }), 'entry: not an object'],
+  ])('%s', (_, make, detail) => {
+    expect(verifyRows([make()])).toEqual({ ok: false, error: { code: 'ledger/bad-row', index: 0, detail } });
+  });
+
+  test('the issue of a line says which kind it is: other bytes of the same value, another digest, no JSON', () => {
+    const [line = ''] = text.split('\n');
+    expect(readLedgerText(`${line.replace('"sequence":0', '"sequence":0.0')}\n`)).toEqual({ ok: false, error: { code: 'ledger/not-canonical', index: 0 } });
+    expect(readLedgerText(`${line.slice(0, -1)} }\n`)).toEqual({ ok: false, error: { code: 'ledger/not-canonical', index: 0 } });
+    expect(check(`${line.replace('"case-1"', '"case-2"')}\n`)).toMatchObject({ code: 'ledger/digest-mismatch', index: 0, found: (rows[0] as LedgerRow).digest });
+    expect(readLedgerText(`${line}}\n`)).toMatchObject({ ok: false, error: { code: 'ledger/bad-json', index: 0, issue: 'json/trailing' } });
+  });
+
+  test('a head that was kept must be passed, and rows behind it are no fault', () => {
+    const kept = headAfter(rows[1] as LedgerRow);
+    expect(verifyRows(rows, { through: kept })).toEqual({ ok: true, value: head });
+    expect(verifyRows(rows, { through: { ...kept, head: GENESIS.head } })).toMatchObject({ ok: false, error: { code: 'ledger/wrong-head', index: 1 } });
+    expect(verifyRows(rows.slice(0, 1), { through: kept })).toMatchObject({ ok: false, error: { code: 'ledger/truncated', index: 1, expectedCount: 2 } });
+  });
 });

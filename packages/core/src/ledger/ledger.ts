@@ -7,7 +7,8 @@ import { digestOfText, type Digest } from '../json/digest.ts';
 import { parseJson, type JsonLimits } from '../json/parse.ts';
 import { deepFreeze, isJsonObject, readJsonValue, type JsonValue } from '../json/value.ts';
 import { err, ok, type Result } from '../result.ts';
-import { entryFault, LEDGER_VERSION, type LedgerEntry } from './entry.ts';
+import { entryFault } from './entry-fields.ts';
+import { LEDGER_VERSION, type LedgerEntry } from './entry.ts';
 import { entryText, MAX_ROW_DEPTH, rememberText, sealEntry } from './entry-text.ts';
 import { freeze, traceOf, type FrozenRepair } from './freeze.ts';
 
@@ -27,7 +28,14 @@ export interface LedgerHead {
 }
 
 /** Where every ledger starts. */
-export const GENESIS: LedgerHead = { count: 0, head: digestOfText(`contractrl ledger ${LEDGER_VERSION}`) };
+export const GENESIS: LedgerHead = { count: 0, head: genesisOf(LEDGER_VERSION) };
+
+/** Where ledgers of earlier versions started. They are read, verified and continued; each repair names its version. */
+const EARLIER_STARTS: ReadonlySet<Digest> = new Set(Array.from({ length: LEDGER_VERSION - 1 }, (_, index) => genesisOf(index + 1)));
+
+function genesisOf(version: number): Digest {
+  return digestOfText(`contractrl ledger ${version}`);
+}
 
 /** `index` is the first broken row, from 0; for a truncated chain, the first row that is missing. */
 export type LedgerIssue =
@@ -151,7 +159,8 @@ export function verifyRows(rows: readonly unknown[], bounds: ChainBounds = {}): 
 export function follow(at: LedgerHead, row: LedgerRow, index: number, { through }: ChainBounds): Result<LedgerHead, LedgerIssue> {
   const { sequence, previousDigest, digest } = row;
   if (sequence !== at.count) return err({ code: 'ledger/bad-sequence', index, expected: at.count, found: sequence });
-  if (previousDigest !== at.head) return err({ code: 'ledger/broken-link', index, expected: at.head, found: previousDigest });
+  const isEarlierStart = at.head === GENESIS.head && at.count === 0 && EARLIER_STARTS.has(previousDigest);
+  if (previousDigest !== at.head && !isEarlierStart) return err({ code: 'ledger/broken-link', index, expected: at.head, found: previousDigest });
   const expected = digestOfText(bodyText(row));
   if (digest !== expected) return err({ code: 'ledger/digest-mismatch', index, expected, found: digest });
   if (through?.count === sequence + 1 && through.head !== digest) return err({ code: 'ledger/wrong-head', index, expected: through.head, found: digest });

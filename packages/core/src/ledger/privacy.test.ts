@@ -23,9 +23,20 @@ describe('a ledger without contents', () => {
     const trail = { ...textProposal(patchText({ op: 'replace', path: '/memo', value: 'PRIVATE-VALUE' })), maskTrail: { ids: [91_017], closedCount: 0 } };
     const clear = await frozenOf(trail, STILL_WRONG);
     const secrets = ['PRIVATE-', 'ACC-', '15000', 'many', 'Transfer money', '91017', clear.opened.call.arguments.digest, clear.opened.contractDigest ?? '', clear.opened.requestDigest];
-    for (const secret of secrets.filter((each) => !['PRIVATE-REQUEST'].includes(each))) expect(textOf(clear), secret).toContain(secret);
+    for (const secret of secrets) expect(textOf(clear), secret).toContain(secret);
     const hidden = textOf(hideContents(clear, KEY));
     for (const secret of secrets) expect(hidden, secret).not.toContain(secret);
+  });
+
+  test('says of written values where they stand, and not where they come from', async () => {
+    const clear = await frozenOf(patchText({ op: 'copy', from: '/amount_cents', path: '/memo' }), GOOD);
+    expect(clear.closed.written).toEqual([
+      { pointer: '/amount_cents', origin: { kind: 'candidate', pointer: '/amount_cents', start: 0, end: 5, derivation: 'string-to-number' } },
+      { pointer: '/memo', origin: { kind: 'candidate', pointer: '/amount_cents', start: 0, end: 5, derivation: 'verbatim' } },
+    ]);
+    const { closed, proposals: [first] } = hideContents(clear, KEY);
+    expect(closed.written).toEqual(['/amount_cents', '/memo'].map((pointer) => ({ pointer, origin: { hidden: expect.stringMatching(/^[0-9a-f]{64}$/) as string } })));
+    expect(first).toMatchObject({ written: [closed.written?.[1]] });
   });
 
   test('keeps what is structure: case, tool, pointers, codes, counts, seed', async () => {

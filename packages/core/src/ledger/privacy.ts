@@ -9,7 +9,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalText } from '../json/canonical.ts';
 import type { Digest } from '../json/digest.ts';
-import { deepFreeze, isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { deepFreeze, isJsonArray, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '../json/value.ts';
 import { assertNever } from '../result.ts';
 import type { LedgerEntry } from './entry.ts';
 import { freeze, type FrozenRepair } from './freeze.ts';
@@ -23,24 +23,24 @@ interface HiddenValue {
 }
 
 /** `keep`: as it is. `digest`: keyed once more. `value`: any JSON, hidden whole. `leave-out`: absent. The others say where the contents are. */
-type Treatment = 'keep' | 'digest' | 'value' | 'text' | 'call' | 'report' | 'patch' | 'leave-out';
+type Treatment = 'keep' | 'digest' | 'value' | 'text' | 'call' | 'request' | 'report' | 'patch' | 'written' | 'leave-out';
 type Treatments = { readonly [Kind in LedgerEntry['kind']]: { readonly [Field in keyof Extract<LedgerEntry, { readonly kind: Kind }>]-?: Treatment } };
 
 /** Every field has its line, so that a new one is decided upon before it compiles. */
 const TREATMENTS: Treatments = {
   opened: {
-    kind: 'keep', caseId: 'keep', contractDigest: 'digest', contract: 'value', call: 'call', toolNames: 'keep', finishReason: 'keep', context: 'value',
-    requestDigest: 'digest', report: 'report', deterministic: 'keep', reading: 'keep', proposer: 'keep', seed: 'keep', manifest: 'keep', privacy: 'keep',
+    kind: 'keep', version: 'keep', caseId: 'keep', contractDigest: 'digest', contract: 'value', call: 'call', toolNames: 'keep', finishReason: 'keep', context: 'value',
+    requestDigest: 'digest', request: 'request', report: 'report', deterministic: 'keep', reading: 'keep', proposer: 'keep', seed: 'keep', manifest: 'keep', privacy: 'keep',
   },
-  deterministic: { kind: 'keep', caseId: 'keep', patch: 'patch', rules: 'keep', verdict: 'keep', report: 'report' },
+  deterministic: { kind: 'keep', caseId: 'keep', patch: 'patch', rules: 'keep', written: 'written', verdict: 'keep', report: 'report' },
   // The token ids of a trail spell the proposal.
   attempt: {
-    kind: 'keep', caseId: 'keep', number: 'keep', proposal: 'text', isComplete: 'keep', patch: 'patch', verdict: 'keep', report: 'report', tokens: 'keep',
+    kind: 'keep', caseId: 'keep', number: 'keep', proposal: 'text', isComplete: 'keep', patch: 'patch', written: 'written', verdict: 'keep', report: 'report', tokens: 'keep',
     maskDigest: 'digest', maskTrail: 'leave-out',
   },
   abstention: { kind: 'keep', caseId: 'keep', proposal: 'text', verdict: 'keep', tokens: 'keep', maskDigest: 'digest', maskTrail: 'leave-out' },
   closed: {
-    kind: 'keep', caseId: 'keep', status: 'keep', reason: 'keep', params: 'value', patch: 'patch', argumentsDigest: 'digest', attempts: 'keep', retries: 'keep',
+    kind: 'keep', caseId: 'keep', status: 'keep', reason: 'keep', params: 'value', patch: 'patch', written: 'written', argumentsDigest: 'digest', attempts: 'keep', retries: 'keep',
     operations: 'keep', attemptsLeft: 'keep', operationsLeft: 'keep', validatorCalls: 'keep', collateralOp: 'keep', collateralPtr: 'keep',
   },
   resources: { kind: 'keep', caseId: 'keep', prefillMs: 'keep', decodeMs: 'keep', maskMs: 'keep', confidence: 'keep', signals: 'keep' },
@@ -83,7 +83,10 @@ function treat(treatment: Exclude<Treatment, 'leave-out'>, value: JsonValue, hid
     case 'value': return hideValue(value, hide);
     case 'text': return hideText(value, hide);
     case 'call': return { ...(value as JsonObject), arguments: hideText((value as JsonObject)['arguments'] ?? null, hide) };
+    case 'request': return (value as JsonArray).map((message) => ({ ...(message as JsonObject), content: hideText((message as JsonObject)['content'] ?? null, hide) }));
     case 'report': return eachMember(value, 'params', hide);
+    // offsets tell lengths, and a derivation what is written
+    case 'written': return eachMember(value, 'origin', hide);
     case 'patch': return value === null ? null : eachMember(value, 'value', hide);
     default: return assertNever(treatment);
   }

@@ -4,16 +4,19 @@
  */
 import type { Contract } from '../contract/contract.ts';
 import { canonicalText } from '../json/canonical.ts';
+import type { RepairRequest } from '../intake/request.ts';
 import type { JsonValue } from '../json/value.ts';
 import { NO_COST } from '../repair/close.ts';
 import type { GateHost } from '../repair/gate.ts';
 import type { Proposal, ProposalCost, Proposer } from '../repair/proposer.ts';
 import { repairCall } from '../repair/repair.ts';
 import { err, ok, type Result } from '../result.ts';
-import type { AbstentionEntry, AttemptEntry, LedgerEntry, TokenCounts } from './entry.ts';
+import { LEDGER_VERSION, type AbstentionEntry, type AttemptEntry, type LedgerEntry, type TokenCounts } from './entry.ts';
 import type { FrozenRepair } from './freeze.ts';
 
 export type ReplayIssue =
+  /** The repair was recorded under another version, which judged or recorded otherwise. */
+  | { readonly code: 'ledger/other-version'; readonly index: 0; readonly found: number; readonly known: number }
   | { readonly code: 'replay/contract-mismatch'; readonly expected: string; readonly found: string | null }
   /** The recorded contract can no longer be loaded. */
   | { readonly code: 'replay/contract-refused'; readonly issue: string }
@@ -24,18 +27,25 @@ export type ReplayIssue =
   /** The first entry that comes out otherwise. An entry that is missing on one side is null. */
   | { readonly code: 'replay/difference'; readonly index: number; readonly recorded: LedgerEntry | null; readonly replayed: LedgerEntry | null };
 
+/** Whether the repair was recorded under the version of this code. */
+export function versionIssue({ opened: { version = 1 } }: FrozenRepair): ReplayIssue | undefined {
+  return version === LEDGER_VERSION ? undefined : { code: 'ledger/other-version', index: 0, found: version, known: LEDGER_VERSION };
+}
+
 /** Runs a frozen trace again under `contract`, with the gate functions it names. `ok` holds how many entries agreed. */
 export async function replayTrace(trace: FrozenRepair, contract: Contract, gates?: GateHost): Promise<Result<number, ReplayIssue>> {
   const { opened, proposals, closed } = trace;
-  const { contractDigest } = opened;
+  const { contractDigest, request = [] } = opened;
+  const otherVersion = versionIssue(trace);
+  if (otherVersion !== undefined) return err(otherVersion);
   if (contractDigest !== contract.digest) return err({ code: 'replay/contract-mismatch', expected: contract.digest, found: contractDigest });
   const argumentsText = opened.call.arguments.text;
-  if (argumentsText === null) return err({ code: 'replay/text-not-recorded', index: 0 });
+  if (argumentsText === null || request.some(({ content }) => content.text === null)) return err({ code: 'replay/text-not-recorded', index: 0 });
   const unrecorded = proposals.findIndex((entry) => entry.proposal.text === null);
   if (unrecorded !== -1) return err({ code: 'replay/text-not-recorded', index: unrecorded + 1 });
 
-  const request = {
-    id: opened.caseId, request: [], contract: contract.document, toolNames: opened.toolNames, context: opened.context,
+  const replayed: RepairRequest = {
+    id: opened.caseId, request: request.map(({ role, content }) => ({ role, content: content.text ?? '' })), contract: contract.document, toolNames: opened.toolNames, context: opened.context,
     call: { name: opened.call.name, argumentsText }, finishReason: opened.finishReason ?? undefined,
   };
   const signal = { aborted: false };
@@ -52,11 +62,11 @@ export async function replayTrace(trace: FrozenRepair, contract: Contract, gates
     },
   };
   const seed = opened.seed === null ? {} : { seed: opened.seed };
-  const { frozen } = await repairCall(request, recorded, { signal, deterministic: opened.deterministic === true, functions: contract.functions, manifest: opened.manifest, ...seed, ...(gates === undefined ? {} : { gates }) });
+  const { frozen } = await repairCall(replayed, recorded, { signal, deterministic: opened.deterministic === true, functions: contract.functions, manifest: opened.manifest, ...seed, ...(gates === undefined ? {} : { gates }) });
 
-  // The request text is not recorded, only its digest; the resources are measurements.
+  // The resources are measurements.
   const expected = [opened, ...beforeProposals(trace), ...proposals, closed];
-  const actual = [{ ...frozen.opened, requestDigest: opened.requestDigest }, ...beforeProposals(frozen), ...frozen.proposals, frozen.closed];
+  const actual = [frozen.opened, ...beforeProposals(frozen), ...frozen.proposals, frozen.closed];
   for (let index = 0; index < Math.max(expected.length, actual.length); index += 1) {
     const [before, after] = [expected[index] ?? null, actual[index] ?? null];
     if (textOf(before) !== textOf(after)) return err({ code: 'replay/difference', index, recorded: before, replayed: after });

@@ -42,12 +42,27 @@ describe('a head file', () => {
     expect(readHead(JSON.stringify({ ok: true, ...HEAD }))).toEqual({ ok: true, value: HEAD });
   });
 
+  test('may be of an empty ledger', () => {
+    expect(readHead(JSON.stringify({ ...HEAD, count: 0 }))).toEqual({ ok: true, value: { ...HEAD, count: 0 } });
+  });
+
   test.each<[string, string, string]>([
     ['no JSON', 'head', 'json/syntax'],
     ['a list', '[]', 'not an object'],
     ['a count below zero', JSON.stringify({ ...HEAD, count: -1 }), 'count'],
     ['no count', JSON.stringify({ head: HEAD.head }), 'count'],
     ['a digest in capitals', JSON.stringify({ ...HEAD, head: HEAD.head.toUpperCase().replace(/[0-9]/gu, 'A') }), 'head'],
+    ['a count that is a text', JSON.stringify({ ...HEAD, count: '12' }), 'count'],
+    ['a count that is no whole number', JSON.stringify({ ...HEAD, count: 1.5 }), 'count'],
+    ['a digest that is no text', JSON.stringify({ ...HEAD, head: 7 }), 'head'],
+    ['a list around its digest', JSON.stringify({ ...HEAD, head: [HEAD.head] }), 'head'],
+    ['a digit before its digest', JSON.stringify({ ...HEAD, head: `0${HEAD.head}` }), 'head'],
+    ['a digit behind its digest', JSON.stringify({ ...HEAD, head: `${HEAD.head}0` }), 'head'],
+    ['an algorithm without a signature', JSON.stringify({ ...HEAD, algorithm: 'Ed25519' }), 'signature'],
+    ['another algorithm and no signature', JSON.stringify({ ...HEAD, algorithm: 'none' }), 'algorithm'],
+    ['a list around its signature', JSON.stringify({ ...HEAD, algorithm: 'Ed25519', signature: ['ab'.repeat(64)] }), 'signature'],
+    ['a digit before its signature', JSON.stringify({ ...HEAD, algorithm: 'Ed25519', signature: `0${'ab'.repeat(64)}` }), 'signature'],
+    ['a digit behind its signature', JSON.stringify({ ...HEAD, algorithm: 'Ed25519', signature: `${'ab'.repeat(64)}0` }), 'signature'],
     ['another algorithm', JSON.stringify({ ...HEAD, algorithm: 'none', signature: '' }), 'algorithm'],
     ['a signature without its algorithm', JSON.stringify({ ...HEAD, signature: 'ab'.repeat(64) }), 'algorithm'],
     ['a short signature', JSON.stringify({ ...HEAD, algorithm: 'Ed25519', signature: 'ab' }), 'signature'],

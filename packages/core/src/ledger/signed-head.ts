@@ -9,8 +9,10 @@ import type { Digest } from '../json/digest.ts';
 import { parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { err, ok, type Result } from '../result.ts';
-import { LEDGER_VERSION } from './entry.ts';
 import type { LedgerHead } from './ledger.ts';
+
+/** Of what is signed, whatever the version of the rows: a head that was signed once stays signed. */
+const HEAD_VERSION = 1;
 
 export interface SignedHead extends LedgerHead {
   readonly algorithm: 'Ed25519';
@@ -30,7 +32,7 @@ export type VerifySignature = (signature: Uint8Array, bytes: Uint8Array) => Prom
 
 /** What is signed: canonical text that names its own purpose, so that no other signed text can be passed off as a head. */
 export function headBytes({ count, head }: LedgerHead): Uint8Array {
-  return utf8ToBytes(canonicalText({ purpose: 'contractrl ledger head', version: LEDGER_VERSION, count, head }));
+  return utf8ToBytes(canonicalText({ purpose: 'contractrl ledger head', version: HEAD_VERSION, count, head }));
 }
 
 export async function signHead({ count, head }: LedgerHead, sign: Sign): Promise<SignedHead> {

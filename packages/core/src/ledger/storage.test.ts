@@ -151,3 +151,12 @@ test.each<StorageFailure>([
   expect(formatStorageFailure(failure)).toMatch(/(: |\. ).+\.$/u);
   for (const value of ['holder', 'needs', 'detail', 'caseId'].flatMap((name) => (failure as unknown as Record<string, string>)[name] ?? [])) expect(formatStorageFailure(failure)).toContain(value);
 });
+
+test('rows are whole repairs or none: the case is named whose rows are not', async () => {
+  const { rows, head } = appendRepair(GENESIS, first);
+  const next = appendRepair(head, second);
+  const storage = memoryStorage();
+  expect(await storage.append([...rows, ...next.rows.slice(0, 1)])).toEqual({ ok: false, error: { code: 'ledger/part-of-repair', caseId: 'case-2' } });
+  expect(await storage.append(rows.slice(1))).toMatchObject({ ok: false, error: { code: 'ledger/not-next', expected: GENESIS, found: 1 } });
+  expect(await storage.append([...rows, ...next.rows])).toEqual({ ok: true, value: next.head });
+});

@@ -174,3 +174,62 @@ describe('what the schema prohibits plainly', () => {
     expect(result === 'patch/schema-prohibited').toBe(!isAllowed);
   });
 });
+
+// checklist: B3
+describe('the fault of a patch names the operation and the place', () => {
+  test.each<[string, string, string, number, string]>([
+    ['no list', '{}', 'patch/not-array', 0, ''],
+    ['no operation', '[]', 'patch/empty', 0, ''],
+    ['an operation that is a text', '["add"]', 'patch/not-object', 0, ''],
+    ['no kind', '[{"path":"/a"}]', 'patch/op-missing', 0, ''],
+    ['no path', '[{"op":"remove","path":"/a"},{"op":"remove"}]', 'patch/path-missing', 1, ''],
+    ['a path without its slash', '[{"op":"remove","path":"a"}]', 'patch/path-syntax', 0, 'a'],
+    ['a path that is a number', '[{"op":"remove","path":7}]', 'patch/path-syntax', 0, ''],
+    ['no value', '[{"op":"add","path":"/b"}]', 'patch/value-missing', 0, '/b'],
+    ['no source', '[{"op":"copy","path":"/b"}]', 'patch/from-missing', 0, ''],
+    ['a source without its slash', '[{"op":"move","from":"a","path":"/b"}]', 'patch/from-syntax', 0, 'a'],
+    ['a source that is a list', '[{"op":"move","from":["/a"],"path":"/b"}]', 'patch/from-syntax', 0, ''],
+    ['a place that is not there', '[{"op":"remove","path":"/a"},{"op":"remove","path":"/a"}]', 'patch/path-unresolved', 1, '/a'],
+    ['a source of forbidden name', '[{"op":"move","from":"/__proto__","path":"/b"}]', 'patch/forbidden-token', 0, '/__proto__'],
+    ['a value with a forbidden name', '[{"op":"replace","path":"/a","value":{"__proto__":1}}]', 'patch/forbidden-name', 0, '/a'],
+    ['a move that does nothing', '[{"op":"move","from":"/a","path":"/a"}]', 'patch/no-effect', 0, '/a'],
+    ['a copy that does nothing', '[{"op":"copy","from":"/a","path":"/a"}]', 'patch/no-effect', 0, '/a'],
+    ['a move of an element to where it is', '[{"op":"move","from":"/l/0","path":"/l/0"}]', 'patch/no-effect', 0, '/l/0'],
+  ])('%s', (_, text, code, index, pointer) => {
+    const patch = parsePatch(text);
+    const result = patch.ok ? applyPatch(contractOf(), deepFreeze({ a: 1, l: [1] } as JsonValue), patch.value, 2) : patch;
+    expect(result).toEqual({ ok: false, error: { code, index, pointer } });
+  });
+
+  test('a copy of an element onto its own index inserts a second one', () => {
+    expect(outcome({ l: [1, 2] }, '[{"op":"copy","from":"/l/0","path":"/l/0"}]')).toEqual({ l: [1, 1, 2] });
+  });
+
+  test('a move into a closed object is judged where it arrives, in the document without its source', () => {
+    const parameters = { properties: { o: { type: 'object', properties: { a: {} }, additionalProperties: false }, l: { type: 'array', prefixItems: [{}, { type: 'object', properties: {}, additionalProperties: false }] } } };
+    const contract = contractOf({}, parameters);
+    expect(outcome({ o: {}, x: 1 }, '[{"op":"move","from":"/x","path":"/o/a"}]', contract)).toEqual({ o: { a: 1 } });
+    expect(outcome({ o: {}, x: 1 }, '[{"op":"move","from":"/x","path":"/o/b"}]', contract)).toBe('patch/schema-prohibited');
+    expect(outcome({ o: {}, x: 1 }, '[{"op":"copy","from":"/x","path":"/o/b"}]', contract)).toBe('patch/schema-prohibited');
+    expect(outcome({ l: [0, 0, {}], x: 1 }, '[{"op":"move","from":"/l/0","path":"/l/1/y"}]', contract)).toBe('patch/schema-prohibited');
+  });
+});
+
+describe('a locked element', () => {
+  const lists = { l: [[1], [2], [3]], m: { 0: 1, 1: 2 } };
+  test.each<[string, string, string, boolean]>([
+    ['of an inner list is kept from a removal before its list', '/l/1/0', '{"op":"remove","path":"/l/0"}', false],
+    ['of an inner list is not touched by a removal in the list beside it', '/l/1/0', '{"op":"remove","path":"/l/0/0"}', true],
+    ['is not touched by a change behind it', '/l/1', '{"op":"replace","path":"/l/2","value":0}', true],
+    ['is kept from a change of itself', '/l/1', '{"op":"replace","path":"/l/1","value":0}', false],
+    ['is kept from a change inside', '/l/1', '{"op":"replace","path":"/l/1/0","value":0}', false],
+    ['is not touched by a member of the same name elsewhere', '/l/1', '{"op":"remove","path":"/m/1"}', true],
+    ['that is a member is not touched by a smaller name', '/m/1', '{"op":"remove","path":"/m/0"}', true],
+    ['is kept from a move to its place', '/l/1', '{"op":"move","from":"/m/0","path":"/l/1"}', false],
+    ['is not touched by a move from behind it to the end', '/l/1', '{"op":"move","from":"/l/2","path":"/l/-"}', true],
+    ['whose list is longer than the path is kept from the whole list', '/l/1', '{"op":"replace","path":"/l","value":[]}', false],
+  ])('%s', (_, locked, operation, isAllowed) => {
+    const result = outcome(lists, `[${operation}]`, contractOf({ immutablePaths: [locked] }));
+    expect([result === 'patch/locked-path', typeof result === 'object']).toEqual([!isAllowed, isAllowed]);
+  });
+});

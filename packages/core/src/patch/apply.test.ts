@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadContract } from '../contract/contract.ts';
 import { deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { JsonPointer } from '../pointer.ts';
-import { applyPatch } from './apply.ts';
+import { applyAdmitted, applyPatch } from './apply.ts';
 import type { Operation } from './operation.ts';
 
 const loaded = loadContract({ tool: { name: 'share', parameters: {} } });
@@ -38,4 +38,21 @@ test('neither a document that may still change nor the values of a patch are fro
   const after = patched(document, { op: 'add', path: at('/c'), value });
   expect([Object.isFrozen(document), Object.isFrozen(document.b), Object.isFrozen(value), Object.isFrozen(value.y)]).toEqual([false, false, false, false]);
   expect([Object.isFrozen(after), Object.isFrozen(after['b']), Object.isFrozen(after['c'])]).toEqual([true, true, true]);
+});
+
+test.each<[Operation, JsonValue]>([
+  [{ op: 'add', path: at('/l/1'), value: 9 }, { l: [1, 9, { x: [2] }], m: {} }],
+  [{ op: 'add', path: at('/l/-'), value: 9 }, { l: [1, { x: [2] }, 9], m: {} }],
+  [{ op: 'add', path: at('/m/n'), value: { o: 1 } }, { l: [1, { x: [2] }], m: { n: { o: 1 } } }],
+  [{ op: 'add', path: at('/l/1/x/0'), value: 9 }, { l: [1, { x: [9, 2] }], m: {} }],
+  [{ op: 'replace', path: at('/l/1/x/0'), value: 9 }, { l: [1, { x: [9] }], m: {} }],
+  [{ op: 'replace', path: at('/l/0'), value: 9 }, { l: [9, { x: [2] }], m: {} }],
+  [{ op: 'remove', path: at('/l/1/x') }, { l: [1, {}], m: {} }],
+  [{ op: 'remove', path: at('/l/0') }, { l: [{ x: [2] }], m: {} }],
+  [{ op: 'remove', path: at('/m') }, { l: [1, { x: [2] }] }],
+  [{ op: 'move', from: at('/l/1/x'), path: at('/m/y') }, { l: [1, {}], m: { y: [2] } }],
+  [{ op: 'copy', from: at('/l/1/x'), path: at('/m/y') }, { l: [1, { x: [2] }], m: { y: [2] } }],
+])('%j gives the same by the library and by looking ahead', (operation, expected) => {
+  const document = deepFreeze<JsonObject>({ l: [1, { x: [2] }], m: {} });
+  expect([patched(document, operation), applyAdmitted(document, operation)]).toEqual([expected, expected]);
 });

@@ -7,7 +7,7 @@ import { hasLoneSurrogate } from '../json/value.ts';
 import { err, ok, type Result } from '../result.ts';
 import { MAX_TEXT_STATES, type TextAutomaton } from '../validate/text-automaton.ts';
 import { sourceLeaves, type ProvenanceSources, type SourcePlace } from './sources.ts';
-import { tracksOf, type Track } from './tracks.ts';
+import { BEGINS, canCapitalise, derivedTracks, ENDS, inCase, isBound, verbatimTracks, type Track } from './tracks.ts';
 
 export type ProvenanceIssue =
   /** The texts and leaves together need more states than an automaton may have: about 3,500 code points without repetition. */
@@ -30,15 +30,42 @@ export function closedTexts(sources: ProvenanceSources): Result<ClosedTexts, Pro
   if (broken !== undefined) return err({ code: 'provenance/lone-surrogate', place: broken[0] });
   const length = leaves.reduce((sum, [, leaf]) => sum + String(leaf).length, 0);
   if (length > MAX_SOURCE_LENGTH) return err({ code: 'provenance/too-long', limit: MAX_TEXT_STATES });
+  const verbatim = verbatimTracks(sources);
   for (const folded of [true, false]) {
-    const automaton = build(tracksOf(sources, folded));
+    const automaton = build([...verbatim, ...derivedTracks(sources, verbatim, folded)].map(positionsOf));
     if (automaton !== undefined) return ok({ automaton, folded });
   }
   return err({ code: 'provenance/too-long', limit: MAX_TEXT_STATES });
 }
 
+/** A track by its code points: position i stands in front of `points[i]`. */
+interface Positions {
+  readonly points: readonly number[];
+  readonly starts: readonly number[];
+  /** 1 where a text may end. [points + 1] */
+  readonly ends: readonly number[];
+  /** What a text that starts at the position may begin with instead. [points] */
+  readonly capitals?: readonly number[];
+}
+
+function positionsOf(track: Track): Positions {
+  const characters = Array.from(track.text);
+  const offsets = [0];
+  for (const character of characters) offsets.push((offsets.at(-1) as number) + character.length);
+  return {
+    points: characters.map(pointOf),
+    starts: [...characters.keys()].filter((position) => isBound(track, offsets[position] as number, BEGINS)),
+    ends: offsets.map((offset) => Number(isBound(track, offset, ENDS))),
+    ...(canCapitalise(track) ? { capitals: Array.from(inCase(track.text, 'toUpperCase'), pointOf) } : {}),
+  };
+}
+
+function pointOf(character: string): number {
+  return character.codePointAt(0) as number;
+}
+
 /** Undefined where it has too many states. */
-function build(tracks: readonly Track[]): TextAutomaton | undefined {
+function build(tracks: readonly Positions[]): TextAutomaton | undefined {
   // one numbering of all positions; behind the last of a track nothing stands
   const points = Int32Array.from(tracks.flatMap((track) => [...track.points, -1]));
   const ends = Uint8Array.from(tracks.flatMap((track) => [...track.ends]));
@@ -73,7 +100,7 @@ function build(tracks: readonly Track[]): TextAutomaton | undefined {
   let acceptsEmpty = 0;
   for (const track of tracks) {
     if (track.points.length === 0) acceptsEmpty = 1;
-    for (const start of track.points.length === 0 ? [] : track.starts) {
+    for (const start of track.starts) {
       reach(first, positionSymbols[base + start] as number, base + start + 1);
       const capital = track.capitals?.[start];
       if (capital !== undefined) reach(first, symbolOf(capital), base + start + 1);

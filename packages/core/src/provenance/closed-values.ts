@@ -22,11 +22,17 @@ export function closedValues(sources: ProvenanceSources): Result<ClosedValues, P
   return texts.ok ? ok({ ...texts.value, numbers: [...new Set(sourceNumbers(sources).map(({ value }) => value))] }) : texts;
 }
 
+/** Reference tokens from a node to a place in it; `-` is any element. */
+export type NodePath = readonly string[];
+
+const EVERYWHERE: readonly NodePath[] = [[]];
+
 /**
- * A function that closes nodes; strings without a `maxLength` end at `maxStringLength` code points, those that the schema suggests too. Strings of which
- * the same is asked become one node, so that a grammar reads it once.
+ * A function that closes what stands in a node at or below `at`, by default all of it; where one element or open name is meant, all that share its node are
+ * closed. Strings without a `maxLength` end at `maxStringLength` code points, those that the schema suggests too. Strings of which the same is asked
+ * become one node, so that a grammar reads it once.
  */
-export function nodeCloser({ automaton, numbers }: ClosedValues, maxStringLength: number): (node: SchemaNode) => SchemaNode {
+export function nodeCloser({ automaton, numbers }: ClosedValues, maxStringLength: number): (node: SchemaNode, at?: readonly NodePath[]) => SchemaNode {
   const strings = new Map<string, SchemaNode>();
   const close = (node: SchemaNode): SchemaNode => {
     switch (node.kind) {
@@ -38,7 +44,7 @@ export function nodeCloser({ automaton, numbers }: ClosedValues, maxStringLength
         return closed;
       }
       case 'number': return { kind: 'literals', values: [...new Set([...numbers, ...node.suggested ?? []])].filter((value) => isSpelled(value) && numberFits(value, node)) };
-      case 'array': return closeArray(node);
+      case 'array': return closeArray(node, close);
       case 'object': return { ...node, members: node.members.map(closeMember), open: node.open?.map(closeMember) };
       case 'union': return { ...node, branches: node.branches.map(close) };
     }
@@ -51,16 +57,27 @@ export function nodeCloser({ automaton, numbers }: ClosedValues, maxStringLength
   };
   /** Names are not values. */
   const closeMember = <Member extends { readonly node: SchemaNode }>(member: Member): Member => ({ ...member, node: close(member.node) });
-  const closeArray = (node: ArrayNode): ArrayNode => {
+  const closeArray = (node: ArrayNode, closeItem: (item: SchemaNode, token?: string) => SchemaNode): ArrayNode => {
     const { prefix, rest, listedFrom, contains } = node;
     return {
       ...node,
-      prefix: prefix.map(close),
-      rest: listedFrom === undefined ? close(rest) : { kind: 'literals', values: finiteDomainOf(close(listedFrom)) ?? [] },
-      contains: contains === undefined ? undefined : { ...contains, counted: close(contains.counted), other: close(contains.other) },
+      prefix: prefix.map((item, index) => closeItem(item, String(index))),
+      rest: listedFrom === undefined ? closeItem(rest) : { kind: 'literals', values: finiteDomainOf(closeItem(listedFrom)) ?? [] },
+      contains: contains === undefined ? undefined : { ...contains, counted: closeItem(contains.counted), other: closeItem(contains.other) },
     };
   };
-  return close;
+  const closeAt = (node: SchemaNode, at: readonly NodePath[] = EVERYWHERE): SchemaNode => {
+    if (at.some(({ length }) => length === 0)) return close(node);
+    if (at.length === 0) return node;
+    const below = (child: SchemaNode, token?: string): SchemaNode => closeAt(child, at.filter(([first]) => token === undefined || first === token || first === '-').map(([, ...rest]) => rest));
+    switch (node.kind) {
+      case 'union': return { ...node, branches: node.branches.map((branch) => closeAt(branch, at)) };
+      case 'object': return { ...node, members: node.members.map((member) => ({ ...member, node: below(member.node, member.name) })), open: node.open?.map((member) => ({ ...member, node: below(member.node) })) };
+      case 'array': return closeArray(node, below);
+      default: return node;
+    }
+  };
+  return closeAt;
 }
 
 /** The mask spells no exponents, no integers beyond 2^53 and no more than 15 digits from the first that is not zero. */

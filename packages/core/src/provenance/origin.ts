@@ -1,73 +1,99 @@
 /**
- * Where a written value comes from: the span of the request, the leaf of the candidate or the literal of the schema that it repeats, or the named
- * derivation that leads from one of them to it; else the model alone. It reads the tracks that the closed set is made of, so that a string or
- * number is in the set exactly where its origin is not the model (where all cases of letters fitted the set; here they always do).
+ * Where a written scalar comes from: the span of the request, the leaf of public state or candidate or the literal of the schema that it repeats, or
+ * the named derivation that leads from one of them to it; else the model alone. It reads the tracks that the closed set is made of, so that a string
+ * or number is in the set exactly where its origin is not the model (where all cases of letters fitted the set; here they always do).
+ * Reference: D. Knuth, J. Morris, V. Pratt, Fast pattern matching in strings, SIAM J. Comput. 6(2), 1977 (linear whatever text and value repeat).
  */
-import type { SchemaNode } from '../contract/schema-node.ts';
-import { isJsonArray, isJsonObject, jsonEqual, type JsonPrimitive, type JsonValue } from '../json/value.ts';
-import { childOf, ROOT_POINTER, type JsonPointer } from '../pointer.ts';
-import { sourceNumbers, type Derivation, type ProvenanceSources, type SourceSpan } from './sources.ts';
-import { tracksOf, type Track } from './tracks.ts';
+import type { JsonPrimitive } from '../json/value.ts';
+import type { JsonPointer } from '../pointer.ts';
+import { sourceNumbers, type Derivation, type ProvenanceSources, type SourceNumber, type SourceSpan } from './sources.ts';
+import { BEGINS, canCapitalise, derivedTracks, ENDS, inCase, isBound, verbatimTracks, type Track } from './tracks.ts';
 
-export type Origin = (SourceSpan & { readonly derivation: Derivation }) | { readonly kind: 'schema-literal' } | { readonly kind: 'model' };
-
-export interface LeafOrigin {
-  /** Inside the value. */
-  readonly pointer: JsonPointer;
-  readonly origin: Origin;
+export type SpanOrigin = SourceSpan & { readonly derivation: Derivation };
+/** `keywordLocation`: of the list or value in the schema; absent for null and booleans, which need none. */
+export interface LiteralOrigin {
+  readonly kind: 'schema-literal';
+  readonly keywordLocation?: JsonPointer;
 }
+export type Origin = SpanOrigin | LiteralOrigin | { readonly kind: 'model' };
 
-/** Numbers have no other way out of a text. */
-const DIRECT: ReadonlySet<Derivation> = new Set(['verbatim', 'string-to-number']);
+/** UTF-16 units of sources that one repair may search, some tenths of a second: what is written beyond that has no origin but the model. */
+const MAX_SEARCHED_LENGTH = 2 ** 26;
 
 /**
- * Names the origin of every scalar of a value. The first that holds: as it stands in a request, then in the candidate; a literal of the schema, read
- * as `node` at the value's place (null and booleans always are); a derivation, requests first. O(sources) for each scalar.
+ * Names the origin of a scalar, `literal` being the schema's own where it lists the value. The first that holds: as it stands in a request, then in
+ * context and candidate; the literal (null and booleans always are one); a derivation, requests first. O(sources + value).
  */
-export function originFinder(sources: ProvenanceSources): (value: JsonValue, node?: SchemaNode) => readonly LeafOrigin[] {
-  const tracks = tracksOf(sources, true);
-  const numbers = sourceNumbers(sources);
-  const originOf = (value: JsonPrimitive, isLiteral: boolean): Origin => {
-    const found = typeof value === 'string' ? spansOf(value, tracks)
-      : typeof value === 'number' ? numbers.filter((number) => number.value === value).map(({ span, derivation }) => ({ ...span, derivation })) : [];
-    return found.find(({ derivation }) => DIRECT.has(derivation)) ?? (isLiteral ? { kind: 'schema-literal' } : found[0] ?? { kind: 'model' });
+export function originNamer(sources: ProvenanceSources): (value: JsonPrimitive, literal?: LiteralOrigin) => Origin {
+  let lengthLeft = MAX_SEARCHED_LENGTH;
+  const verbatim = once(() => verbatimTracks(sources));
+  const derived = once(() => derivedTracks(sources, verbatim(), true));
+  const numbers = once(() => sourceNumbers(sources));
+  const firstIn = (text: string, tracks: readonly Track[], spanIn: typeof standing): SpanOrigin | undefined => {
+    for (const track of tracks) {
+      lengthLeft -= track.text.length + text.length;
+      const found = lengthLeft < 0 ? undefined : spanIn(text, track);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   };
-  const leavesOf = (value: JsonValue, nodes: readonly SchemaNode[], isListed: boolean, pointer: JsonPointer): readonly LeafOrigin[] => {
-    const isLiteral = isListed || nodes.some((node) => literalsIn(node).some((literal) => jsonEqual(literal, value)));
-    if (isJsonArray(value)) return value.flatMap((item, index) => leavesOf(item, nodes.flatMap((node) => itemNodes(node, index)), isLiteral, childOf(pointer, String(index))));
-    if (isJsonObject(value)) return Object.entries(value).flatMap(([name, member]) => leavesOf(member, nodes.flatMap((node) => memberNodes(node, name)), isLiteral, childOf(pointer, name)));
-    return [{ pointer, origin: originOf(value, isLiteral || value === null || typeof value === 'boolean') }];
+  return (value, literal) => {
+    if (typeof value === 'string') {
+      return firstIn(value, verbatim(), standing) ?? literal ?? firstIn(value, verbatim().filter(canCapitalise), capitalised) ?? firstIn(value, derived(), standing) ?? { kind: 'model' };
+    }
+    if (typeof value !== 'number') return literal ?? { kind: 'schema-literal' };
+    const found = numbers().filter((number) => number.value === value);
+    return numberOrigin(found.find(({ derivation }) => derivation !== 'percent-to-fraction')) ?? literal ?? numberOrigin(found[0]) ?? { kind: 'model' };
   };
-  return (value, node) => leavesOf(value, node === undefined ? [] : branchesOf(node), false, ROOT_POINTER);
 }
 
-/** Every way in which the text stands in a track. */
-function spansOf(text: string, tracks: readonly Track[]): readonly (SourceSpan & { readonly derivation: Derivation })[] {
-  const points = Array.from(text, (character) => character.codePointAt(0) as number);
-  return tracks.flatMap(({ place, derivation, points: source, starts, ends, offsets, capitals }) => starts.flatMap((start) => {
-    const end = start + points.length;
-    const isCapital = points[0] !== source[start] && points[0] === capitals?.[start];
-    const isThere = (ends[end] === 1) && (points.length > 0 || source.length === 0) && points.every((point, index) => point === source[start + index] || (isCapital && index === 0));
-    return isThere ? [{ ...place, start: offsets[start] as number, end: offsets[end] as number, derivation: isCapital ? 'capitalised' : derivation }] : [];
-  }));
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
-function branchesOf(node: SchemaNode): readonly SchemaNode[] {
-  return node.kind === 'union' ? node.branches.flatMap(branchesOf) : [node];
+function numberOrigin(number: SourceNumber | undefined): SpanOrigin | undefined {
+  return number && { ...number.span, derivation: number.derivation };
 }
 
-function literalsIn(node: SchemaNode): readonly JsonValue[] {
-  return node.kind === 'literals' ? node.values : node.kind === 'string' || node.kind === 'number' ? node.suggested ?? [] : [];
+/** Where a text stands in a track. */
+function standing(text: string, track: Track): SpanOrigin | undefined {
+  if (text === '' && track.text !== '') return undefined;
+  const start = findOccurrence(text, track.text, (offset) => isBound(track, offset, BEGINS) && isBound(track, offset + text.length, ENDS));
+  return start === undefined ? undefined : spanOrigin(track, start, start + text.length, track.derivation);
 }
 
-function itemNodes(node: SchemaNode, index: number): readonly SchemaNode[] {
-  if (node.kind !== 'array') return [];
-  const { prefix, rest, contains, listedFrom } = node;
-  return [prefix[index] ?? listedFrom ?? rest, ...(contains === undefined ? [] : [contains.counted, contains.other])].flatMap(branchesOf);
+/** Where a text stands but for its first letter, which is in lower case there. */
+function capitalised(text: string, track: Track): SpanOrigin | undefined {
+  const [first = ''] = text;
+  const rest = first === '' ? undefined : findOccurrence(text.slice(first.length), track.text, (offset) => {
+    const shown = track.text.slice(offset - first.length, offset);
+    return isBound(track, offset - first.length, BEGINS) && isBound(track, offset - first.length + text.length, ENDS) && shown !== first && inCase(shown, 'toUpperCase') === first;
+  });
+  return rest === undefined ? undefined : spanOrigin(track, rest - first.length, rest - first.length + text.length, 'capitalised');
 }
 
-function memberNodes(node: SchemaNode, name: string): readonly SchemaNode[] {
-  if (node.kind !== 'object') return [];
-  const declared = node.members.filter((member) => member.name === name);
-  return (declared.length > 0 ? declared : node.open ?? []).flatMap((member) => branchesOf(member.node));
+function spanOrigin({ place, whole }: Track, start: number, end: number, derivation: Derivation): SpanOrigin {
+  return { ...place, start: whole?.[0] ?? start, end: whole?.[1] ?? end, derivation };
+}
+
+/** The first offset at which `pattern` stands in `text` and `isWanted` says so. */
+function findOccurrence(pattern: string, text: string, isWanted: (offset: number) => boolean): number | undefined {
+  const size = pattern.length;
+  // how much of a beginning of the pattern is matched again at its end
+  const borders = new Int32Array(size + 1).fill(-1);
+  for (let length = 0, border = -1; length < size; length += 1) {
+    while (border >= 0 && pattern.charCodeAt(border) !== pattern.charCodeAt(length)) border = borders[border] as number;
+    borders[length + 1] = border += 1;
+  }
+  for (let end = 0, matched = 0; end <= text.length; end += 1) {
+    if (matched === size && isWanted(end - size)) return end - size;
+    if (matched === 0 && size > 0) {
+      end = text.indexOf(pattern.charAt(0), end);
+      if (end === -1) return undefined;
+    }
+    while (matched >= 0 && (matched === size || pattern.charCodeAt(matched) !== text.charCodeAt(end))) matched = borders[matched] as number;
+    matched += 1;
+  }
+  return undefined;
 }

@@ -6,85 +6,91 @@
  */
 import { sourceLeaves, sourceNumbers, WORD_CHARACTER, type Derivation, type ProvenanceSources, type SourcePlace, type SourceSpan } from './sources.ts';
 
-/** Texts of one source, with the letters in one case: each leads from a position of `starts` to a later one of `ends`. Position i stands in front of `points[i]`. */
+/** Texts of one source, with the letters in one case: each leads from an offset that begins one to a later one that ends one. */
 export interface Track {
   readonly place: SourcePlace;
   readonly derivation: Derivation;
-  /** Code points. */
-  readonly points: readonly number[];
-  readonly starts: readonly number[];
-  /** 1 where a text may end. [points + 1] */
-  readonly ends: Uint8Array;
-  /** Offset in the source. [points + 1] */
-  readonly offsets: readonly number[];
-  /** What a text that starts at the position may begin with instead: then it is capitalised. [points] */
-  readonly capitals?: readonly number[];
+  /** As long as the source, each character at its own offset; where `whole` is given, it stands as a whole for that span of it. */
+  readonly text: string;
+  /** {@link BEGINS} and {@link ENDS} by UTF-16 offset. [text.length + 1] */
+  readonly bounds: Uint8Array;
+  readonly whole?: readonly [start: number, end: number];
+}
+
+export const BEGINS = 1;
+export const ENDS = 2;
+
+/** Whether the texts of a track may begin, or end, at the offset. */
+export function isBound({ bounds }: Pick<Track, 'bounds'>, offset: number, bit: typeof BEGINS | typeof ENDS): boolean {
+  return ((bounds[offset] ?? 0) & bit) !== 0;
+}
+
+function setBound(bounds: Uint8Array, offset: number, bit: typeof BEGINS | typeof ENDS): void {
+  bounds[offset] = (bounds[offset] ?? 0) | bit;
 }
 
 /** Combining marks, skin tones and what a joiner joins belong to the character before them. */
 const ATOM = new RegExp(`${WORD_CHARACTER}(?:${WORD_CHARACTER}|[\\p{M}\\u200d])*|[^](?:[\\p{M}\\p{EMod}]|\\u200d[^])*`, 'gu');
 
-const APOSTROPHES: ReadonlySet<number | undefined> = new Set([0x27, 0x2019]);
+/** Spans as they stand, a copied leaf whole too where there is space around it. O(text). */
+export function verbatimTracks(sources: ProvenanceSources): readonly Track[] {
+  return sourceLeaves(sources).flatMap(([place, leaf]) => {
+    if (typeof leaf !== 'string') return [];
+    const bounds = boundsOf(leaf);
+    const isTrimmed = isBound({ bounds }, 0, BEGINS) && isBound({ bounds }, leaf.length, ENDS);
+    const hasSpans = bounds.some((bits) => bits !== 0);
+    return [
+      ...(hasSpans ? [{ place, derivation: 'verbatim', text: leaf, bounds } as const] : []),
+      ...(place.kind === 'request' || isTrimmed ? [] : [wholeTrack({ ...place, start: 0, end: leaf.length }, leaf, 'verbatim')]),
+    ];
+  });
+}
 
-/** All tracks, those of verbatim texts first; without `folded`, letters keep their case but for the first. O(text). */
-export function tracksOf(sources: ProvenanceSources, folded: boolean): readonly Track[] {
-  const verbatim: Track[] = [];
-  const derived: Track[] = [];
-  for (const [place, leaf] of sourceLeaves(sources)) {
-    const whole = { ...place, start: 0, end: String(leaf).length };
-    if (typeof leaf === 'boolean') derived.push(wholeTrack(whole, String(leaf), 'boolean-to-string'));
-    if (typeof leaf !== 'string') continue;
-    const spans = spanTrack(place, leaf);
-    if (spans.starts.length > 0) {
-      verbatim.push(spans);
-      if (folded) derived.push(...foldedTracks(spans));
-    }
-    // a leaf is copied whole too, with the space around it
-    if (place.kind === 'candidate' && (leaf === '' || spans.offsets[0] !== 0 || spans.offsets.at(-1) !== leaf.length)) verbatim.push(wholeTrack(whole, leaf, 'verbatim'));
+/** What can be derived, `spans` being the verbatim tracks; without `folded`, letters keep their case. O(text). */
+export function derivedTracks(sources: ProvenanceSources, spans: readonly Track[], folded: boolean): readonly Track[] {
+  return [
+    ...(folded ? spans.filter(({ whole }) => whole === undefined).flatMap(foldedTracks) : []),
+    ...sourceLeaves(sources).flatMap(([place, leaf]) => (
+      typeof leaf === 'boolean' ? [wholeTrack({ ...place, start: 0, end: String(leaf).length }, String(leaf), 'boolean-to-string')] : []
+    )),
+    ...sourceNumbers(sources).map(({ value, span }) => wholeTrack(span, String(value), 'number-to-string')),
+  ];
+}
+
+/** A span that stands as it is may begin with a capital instead. */
+export function canCapitalise({ derivation, whole }: Track): boolean {
+  return derivation === 'verbatim' && whole === undefined;
+}
+
+function boundsOf(text: string): Uint8Array {
+  const bounds = new Uint8Array(text.length + 1);
+  for (const { 0: atom, index } of text.matchAll(ATOM)) {
+    if (/^\s/u.test(atom)) continue;
+    setBound(bounds, index, BEGINS);
+    setBound(bounds, index + atom.length, ENDS);
   }
-  for (const { value, span } of sourceNumbers(sources)) derived.push(wholeTrack(span, String(value), 'number-to-string'));
-  return [...verbatim, ...derived];
+  return bounds;
 }
 
-function spanTrack(place: SourcePlace, text: string): Track {
-  const atoms = [...text.matchAll(ATOM)].filter(([atom]) => !/^\s/u.test(atom));
-  const first = atoms[0]?.index ?? 0;
-  const last = atoms.at(-1);
-  const isStart = new Set(atoms.map(({ index }) => index));
-  const isEnd = new Set(atoms.map(({ index, 0: atom }) => index + atom.length));
-  const points = pointsOf(last === undefined ? '' : text.slice(first, last.index + last[0].length));
-  const offsets = [first];
-  for (const point of points) offsets.push((offsets.at(-1) as number) + (point > 0xffff ? 2 : 1));
-  return {
-    place, derivation: 'verbatim', points, offsets,
-    starts: [...points.keys()].filter((position) => isStart.has(offsets[position] as number)),
-    ends: Uint8Array.from(offsets, (offset) => Number(isEnd.has(offset))),
-    capitals: points.map((point) => inCase(point, 'toUpperCase')),
-  };
-}
-
-function foldedTracks(spans: Track): readonly Track[] {
-  const { place, offsets, starts, ends } = spans;
-  const [lower, upper] = (['toLowerCase', 'toUpperCase'] as const).map((change) => spans.points.map((point) => inCase(point, change))) as [number[], number[]];
-  const title = [...lower];
-  for (const start of starts) if (!APOSTROPHES.has(title[start - 1])) title[start] = upper[start] as number;
-  return ([['lower-case', lower], ['title-case', title], ['upper-case', upper]] as const).map(([derivation, points]) => ({ place, derivation, points, offsets, starts, ends }));
+function foldedTracks({ place, text, bounds }: Track): readonly Track[] {
+  const [lower, upper] = [inCase(text, 'toLowerCase'), inCase(text, 'toUpperCase')];
+  const title = lower.replaceAll(/[^]/gu, (character, start: number) => (
+    isBound({ bounds }, start, BEGINS) && !/['\u2019]/.test(text.charAt(start - 1)) ? upper.slice(start, start + character.length) : character
+  ));
+  return ([['lower-case', lower], ['title-case', title], ['upper-case', upper]] as const).map(([derivation, changed]) => ({ place, derivation, text: changed, bounds }));
 }
 
 function wholeTrack({ start, end, ...place }: SourceSpan, text: string, derivation: Derivation): Track {
-  const points = pointsOf(text);
-  const ends = new Uint8Array(points.length + 1);
-  ends[points.length] = 1;
-  return { place, derivation, points, starts: [0], ends, offsets: [start, ...Array<number>(points.length).fill(end)].with(-1, end) };
+  const bounds = new Uint8Array(text.length + 1);
+  setBound(bounds, 0, BEGINS);
+  setBound(bounds, text.length, ENDS);
+  return { place, derivation, text, bounds, whole: [start, end] };
 }
 
-function pointsOf(text: string): number[] {
-  return Array.from(text, (character) => character.codePointAt(0) as number);
-}
-
-/** One code point for one: where a case has another number of them (`ß`), the letter stays. */
-function inCase(point: number, change: 'toLowerCase' | 'toUpperCase'): number {
-  const text = String.fromCodePoint(point)[change]();
-  const changed = text.codePointAt(0) as number;
-  return String.fromCodePoint(changed).length === text.length ? changed : point;
+/** Character for character, so that offsets stay: where a case has another number of them (`ß`), the letter stays. */
+export function inCase(text: string, change: 'toLowerCase' | 'toUpperCase'): string {
+  return text.replaceAll(/[\0-\x7f]+|[^]/gu, (run) => {
+    const changed = run[change]();
+    return changed.length === run.length && (run < '\x80' || Array.from(changed).length === 1) ? changed : run;
+  });
 }

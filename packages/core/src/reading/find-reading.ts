@@ -1,12 +1,12 @@
 /**
- * Argument text as models write it: a code fence or prose around the object, the object in a list of one or inside a JSON string, the same text
+ * Argument text as models write it: a code fence or a lead-in around the object, the object in a list of one or inside a JSON string, the same text
  * written twice. A reading only finds a part of the text and hands it to the one strict parser; it never adds, drops or mends a character of
- * that part. Where two readings differ, or a part may be missing, there is none.
+ * that part. Where two readings differ, a part may be missing, or the words around might set the object aside, there is none.
  */
 import { parseJsonWithLosses } from '../json/parse.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../json/value.ts';
 
-export type ReadingKind = 'padding' | 'code-fence' | 'prose' | 'repeated' | 'list-of-one' | 'json-in-text';
+export type ReadingKind = 'padding' | 'code-fence' | 'prose' | 'repeated' | 'list-of-one' | 'json-in-text' | 'wrapper';
 
 /** One step inwards: `start` and `end` (exclusive) count UTF-16 units of the text that the step before gave, the first step's of the whole text. */
 export interface ReadingStep {
@@ -25,14 +25,17 @@ export interface Reading {
 const MAX_DECODINGS = 2;
 const MAX_STEPS = 6;
 
-/** The reading of a text that is not itself one JSON object; undefined where it is one, or where there is no lossless reading. O(text.length). */
-export function findReading(text: string): Reading | undefined {
+/**
+ * The reading of a text that is not itself one JSON object; undefined where it is one, or where there is no lossless reading. `toolName` may stand
+ * among the words around the object. O(text.length).
+ */
+export function findReading(text: string, toolName: string): Reading | undefined {
   const steps: ReadingStep[] = [];
   let inner = text;
   for (;;) {
     const json = parseJsonWithLosses(inner);
     if (json.ok && isJsonObject(json.value.value)) return steps.length === 0 ? undefined : { argumentsText: inner, steps };
-    const step = json.ok ? insideValue(inner, json.value.value) : aroundValue(inner);
+    const step = json.ok ? insideValue(inner, json.value.value) : aroundValue(inner, toolName);
     if (step === undefined || steps.length === MAX_STEPS) return undefined;
     steps.push(step);
     if (steps.filter(({ kind }) => kind === 'json-in-text').length > MAX_DECODINGS) return undefined;
@@ -46,7 +49,7 @@ function insideValue(text: string, value: JsonValue): ReadingStep | undefined {
   return { kind: 'list-of-one', ...trimmed(text, text.indexOf('[') + 1, text.lastIndexOf(']')) };
 }
 
-function aroundValue(text: string): ReadingStep | undefined {
+function aroundValue(text: string, toolName: string): ReadingStep | undefined {
   const bare = trimmed(text, 0, text.length);
   // a byte order mark, a no-break space: blank to every reader, and not JSON's whitespace
   if (bare.end - bare.start < text.length && parseJsonWithLosses(text.slice(bare.start, bare.end)).ok) return { kind: 'padding', ...bare };
@@ -59,23 +62,35 @@ function aroundValue(text: string): ReadingStep | undefined {
   const isRepeated = parts.every((part, index) => text.slice(part.start, part.end) === one
     && (index === 0 || text.slice(parts[index - 1]?.end, part.start).trim() === ''));
   const [before, after] = [text.slice(0, first.start).trim(), text.slice(last.end).trim()];
-  if (!isRepeated || !isProse(before, after)) return undefined;
+  const isFramed = isFrame(before, toolName) && (after === STREAM_END || isFrame(after, toolName)) && before.includes('(') === after.includes(')');
+  if (!isRepeated || !isFramed) return undefined;
   if (parts.length > 1) return { kind: 'repeated', ...first };
-  return { kind: /```[\w-]*$/.test(before) && after.startsWith('```') ? 'code-fence' : 'prose', ...first };
+  return { kind: /```\w*$/.test(before) && after.startsWith('```') ? 'code-fence' : 'prose', ...first };
 }
 
+/** An empty string behind the object is what some streams append. */
+const STREAM_END = '""';
+
 /**
- * Whether the text around an object carries nothing: no second value, no member name in front, no comma that announces more. An empty string
- * behind it is what some streams append.
+ * Words of lead-ins, tags and fences that neither deny an object nor set it aside, in whatever order. The list is closed and in English: "do not send",
+ * "for example", "the old call was" each need a word that is not in it, and in another language every word is.
  */
-function isProse(before: string, after: string): boolean {
-  if (before.includes('"') || before.endsWith(',')) return false;
-  if (parseJsonWithLosses(before).ok) return false;
-  return after === '""' || !(/^[,:"]/.test(after) || parseJsonWithLosses(after).ok);
+const FRAME_WORDS: ReadonlySet<string> = new Set((
+  'a are args arguments as below call calling certainly corrected final following for function here i input is javascript js json let me my now object ok okay '
+  + 'parameters python sure the these this to tool using valid with your'
+).split(' '));
+
+/** Whether a text around an object carries nothing: words of the list and the tool's name, marks of Markdown, brackets of a call, tags. */
+function isFrame(text: string, toolName: string): boolean {
+  const parts = text.replaceAll(/<[/|]?(\w+)\|?>/g, ' $1 ').split(/[\s*`();]+/);
+  return parts.every((part) => {
+    const word = part.replace(/[.:!,]$/, '');
+    return part === '' || word === toolName || word.split('_').every((each) => FRAME_WORDS.has(each.toLowerCase()));
+  });
 }
 
 /** The outermost bracketed parts, strings inside them skipped; none where the brackets do not pair. */
-function bracketedParts(text: string): readonly Pick<ReadingStep, 'start' | 'end'>[] {
+export function bracketedParts(text: string): readonly Pick<ReadingStep, 'start' | 'end'>[] {
   const parts: Pick<ReadingStep, 'start' | 'end'>[] = [];
   let depth = 0;
   let start = 0;

@@ -3,12 +3,13 @@ import type { Contract } from '../contract/contract.ts';
 import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { RepairRequest } from '../intake/request.ts';
 import { digestOf, digestOfText } from '../json/digest.ts';
-import type { JsonObject, JsonValue } from '../json/value.ts';
+import { deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
 import { countCollateral, type Collateral } from '../ledger/collateral.ts';
-import { recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type DeterministicEntry, type OpenedEntry, type OpenedReading, type TokenCounts } from '../ledger/entry.ts';
+import { LEDGER_VERSION, recordText, type AbstentionEntry, type AttemptEntry, type ClosedEntry, type DeterministicEntry, type OpenedEntry, type OpenedReading, type TokenCounts } from '../ledger/entry.ts';
 import { freeze } from '../ledger/freeze.ts';
 import type { Patch } from '../patch/operation.ts';
 import type { JsonPointer } from '../pointer.ts';
+import { writtenSince, type Traced, type WrittenValue } from '../provenance/written.ts';
 import { assertNever } from '../result.ts';
 import type { Violation } from '../validate/violation.ts';
 import type { AcceptedCall } from './accepted-call.ts';
@@ -44,9 +45,9 @@ export interface Progress {
   readonly history: readonly HistoryEntry[];
   /** Every applied operation, in order. */
   readonly applied: Patch;
-  /** The arguments before the first and after the last applied patch; undefined where the text could not be read. */
+  /** The arguments before the first and after the last applied patch, these with their origins; undefined where the text could not be read. */
   readonly before: JsonValue | undefined;
-  readonly after: JsonValue | undefined;
+  readonly after: Traced | undefined;
   /** Every pointer the verifier named. */
   readonly reported: readonly JsonPointer[];
   readonly validatorCalls: number;
@@ -81,11 +82,11 @@ export function tokenCounts(cost: ProposalCost): TokenCounts {
 }
 
 export function attemptEntry(
-  caseId: string, number: number, proposal: Proposal, patch: Patch | undefined, verdict: string, report: readonly Violation[],
+  caseId: string, number: number, proposal: Proposal, patch: Patch | undefined, verdict: string, report: readonly Violation[], written: readonly WrittenValue[],
 ): AttemptEntry {
   return {
     kind: 'attempt', caseId, number, proposal: recordText(proposal.text), isComplete: proposal.kind === 'text', patch: patch ?? null, verdict, report,
-    ...recordMask(proposal),
+    ...(written.length === 0 ? {} : { written }), ...recordMask(proposal),
   };
 }
 
@@ -100,7 +101,9 @@ function recordMask({ cost, maskDigest, maskTrail }: Proposal): Pick<AttemptEntr
 /** Seals the trace and makes the outcome. */
 export function close(of: Case, progress: Progress, ending: Ending): RepairOutcome {
   const { request, contract, report } = of;
-  const closed = closedEntry(request.id, contract, progress, ending);
+  const { before, after } = progress;
+  const written = before === undefined || after === undefined ? [] : deepFreeze(writtenSince(before, after));
+  const closed = closedEntry(request.id, contract, progress, ending, written);
   const { prefillMs, decodeMs, maskMs } = progress.cost;
   const { confidence, signals } = progress;
   const frozen = freeze([
@@ -119,7 +122,7 @@ export function close(of: Case, progress: Progress, ending: Ending): RepairOutco
       const { call } = ending;
       const accepted = { ...base, accepted: call, argumentsText: call.argumentsText, arguments: call.arguments };
       const { status } = ending;
-      return Object.freeze(status === 'valid' ? { ...accepted, status } : { ...accepted, status, patch: progress.applied });
+      return Object.freeze(status === 'valid' ? { ...accepted, status } : { ...accepted, status, patch: progress.applied, written });
     }
     case 'abstained':
     case 'rejected':
@@ -137,6 +140,7 @@ function rulesOf({ entries: [first] }: Progress): readonly DeterministicRule[] {
 function openedEntry({ request, contract, report, isDeterministic, reading, proposer, seed, manifest }: Case): OpenedEntry {
   return {
     kind: 'opened',
+    version: LEDGER_VERSION,
     caseId: request.id,
     contractDigest: contract?.digest ?? null,
     contract: (contract?.document ?? null) as JsonObject | null,
@@ -145,6 +149,7 @@ function openedEntry({ request, contract, report, isDeterministic, reading, prop
     finishReason: request.finishReason ?? null,
     context: request.context,
     requestDigest: digestOfText(JSON.stringify(request.request)),
+    request: request.request.map(({ role, content }) => ({ role, content: recordText(content) })),
     report,
     ...(isDeterministic ? { deterministic: true } : {}),
     ...(reading === undefined ? {} : { reading }),
@@ -154,14 +159,14 @@ function openedEntry({ request, contract, report, isDeterministic, reading, prop
   };
 }
 
-function closedEntry(caseId: string, contract: Contract | undefined, progress: Progress, ending: Ending): ClosedEntry {
+function closedEntry(caseId: string, contract: Contract | undefined, progress: Progress, ending: Ending, written: readonly WrittenValue[]): ClosedEntry {
   const attempts = progress.entries.filter((entry) => entry.kind === 'attempt').length;
   const operations = progress.applied.length;
   const isAccepted = ending.status === 'valid' || ending.status === 'repaired';
   const { before, after } = progress;
   const collateral: Collateral = before === undefined || after === undefined
     ? { collateralOp: 0, collateralPtr: 0 }
-    : countCollateral(before, after, progress.applied, progress.reported);
+    : countCollateral(before, after.document, progress.applied, progress.reported);
   return {
     kind: 'closed',
     caseId,
@@ -169,6 +174,7 @@ function closedEntry(caseId: string, contract: Contract | undefined, progress: P
     reason: isAccepted ? null : ending.reason,
     params: ending.status === 'rejected' ? ending.params : {},
     patch: ending.status === 'repaired' ? progress.applied : null,
+    ...(ending.status === 'repaired' ? { written } : {}),
     argumentsDigest: isAccepted ? digestOf(ending.call.arguments) : null,
     attempts,
     retries: Math.max(attempts - 1, 0),

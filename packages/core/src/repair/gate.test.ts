@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { BOUND } from '../../tests/support.ts';
-import { deepFreeze, type JsonObject } from '../json/value.ts';
-import { askGateFunctions, evaluateGates, readGates, type GateDecision, type GateDocument, type GateFunction, type GateHost, type GateRule } from './gate.ts';
+import { deepFreeze, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { JsonPointer } from '../pointer.ts';
+import { askGateFunctions, evaluateGates, gatePointers, hasFunctions, readGates, type GateDecision, type GateDocument, type GateFunction, type GateHost, type GateRule } from './gate.ts';
 
 const GATE: GateDocument = { kind: 'reference_exists', pointer: '/ids', in: 'known' };
 
@@ -137,6 +138,71 @@ describe('gates over arguments and state', () => {
       .toMatchObject({ pointer: '/id', mayShow: false, params: { reasons: [{ reason: 'gate/comparison' }, { reason: 'gate/outside-window' }] } });
   });
 
+  test.each<[GateRule, JsonObject, object]>([
+    [{ kind: 'reference_exists', pointer: '/ids', in: 'known' }, {}, { reason: 'gate/context-missing', params: { in: 'known' }, pointer: '' }],
+    [{ kind: 'reference_exists', pointer: '/ids', in: 'banned' }, { ids: 'A' }, { reason: 'gate/reference-unknown', params: { pointer: '/ids', in: 'banned', value: 'A' }, pointer: '/ids' }],
+    [{ ...wasRead, log: 'log' }, { id: 'O-1' }, { reason: 'gate/context-missing', params: { in: 'log' }, pointer: '' }],
+    [wasRead, {}, { reason: 'gate/argument-missing', params: { pointer: '/id' }, pointer: '/id' }],
+    [wasRead, { id: 'O-2' }, { reason: 'gate/not-read', params: { pointer: '/id', tool: 'get_order', value: 'O-2' }, pointer: '/id' }],
+    [{ kind: 'absent', pointer: '/force' }, { force: 0 }, { reason: 'gate/present', params: { pointer: '/force' }, pointer: '/force' }],
+    [{ kind: 'function', name: 'f', version: '1' }, {}, { reason: 'gate/function-missing', params: { name: 'f', version: '1' }, pointer: '' }],
+    [open, { id: 'O-9' }, { reason: 'gate/context-missing', params: { state: '/orders', by: '/id', then: '/status' }, pointer: '/id' }],
+    [{ kind: 'eq', a: { value: 1 }, b: { argument: '/n' } }, {}, { reason: 'gate/argument-missing', params: { argument: '/n' }, pointer: '/n' }],
+    [{ kind: 'eq', a: { argument: '/n' }, b: { state: '/limit' } }, { n: 1 }, { reason: 'gate/comparison', params: { gate: 'eq', a: 1, b: 500 }, pointer: '/n' }],
+    [{ kind: 'in', a: { argument: '/n' }, b: { state: '/limit' } }, { n: 1 }, { reason: 'gate/context-missing', params: { state: '/limit' }, pointer: '/n' }],
+    [{ kind: 'in', a: { argument: '/n' }, b: { state: '/tools' } }, { n: 1 }, { reason: 'gate/not-member', params: { gate: 'in', value: 1 }, pointer: '/n' }],
+    [{ kind: 'not_in', a: { argument: '/n' }, b: { state: '/banned' } }, { n: 'B' }, { reason: 'gate/excluded-member', params: { gate: 'not_in', value: 'B' }, pointer: '/n' }],
+    [{ kind: 'within', a: { state: '/now' }, b: { argument: '/at' }, seconds: 60 }, { at: 7 }, { reason: 'gate/outside-window', params: { gate: 'within', a: STATE['now'], b: 7, seconds: 60 }, pointer: '/at' }],
+    [{ kind: 'within', a: { value: 7 }, b: { argument: '/at' }, seconds: 60 }, { at: '2026-03-02T12:00:00Z' }, { reason: 'gate/outside-window', params: { gate: 'within', a: 7, b: '2026-03-02T12:00:00Z', seconds: 60 }, pointer: '/at' }],
+  ])('%j on %j says exactly why', (rule, args, expected) => {
+    expect(evaluateGates([rule], 'tool', args, STATE)).toEqual({ kind: 'reject', mayShow: false, ...expected });
+  });
+
+  test.each<[GateRule, JsonObject]>([
+    [{ kind: 'lt', a: { argument: '/n' }, b: { value: 3 } }, { n: 2 }],
+    [{ kind: 'lte', a: { argument: '/n' }, b: { value: 3 } }, { n: 3 }],
+    [{ kind: 'gt', a: { argument: '/n' }, b: { value: 3 } }, { n: 4 }],
+    [{ kind: 'gte', a: { argument: '/n' }, b: { value: 3 } }, { n: 3 }],
+    [{ kind: 'ne', a: { argument: '/n' }, b: { value: 3 } }, { n: 4 }],
+    [{ kind: 'eq', a: order(''), b: { value: null } }, { id: 'none' }],
+    [{ kind: 'eq', a: { state: '/orders', by: '/id' }, b: { value: null } }, { id: 'none' }],
+  ])('%j allows %j', (rule, args) => {
+    expect(evaluateGates([rule], 'tool', args, { orders: { none: null } })).toEqual({ kind: 'allow' });
+  });
+
+  test.each<[JsonValue, JsonValue]>([[1, { 1: 'open' }], ['0', ['open']], ['length', ['open']], ['0', 'open']])('the name %j finds nothing in %j', (id, orders) => {
+    expect(evaluateGates([{ kind: 'ne', a: { state: '/orders', by: '/id' }, b: { value: 'x' } }], 'tool', { id }, { orders })).toMatchObject({ reason: 'gate/context-missing' });
+  });
+
+  test('a gate that cannot decide names its tool and its kind', () => {
+    expect(evaluateGates([{ ...GATE, pointer: 'ids' }], 'pay', {}, { known: [] })).toEqual({ kind: 'reject', reason: 'gate/undecided', params: { tool: 'pay', gate: 'reference_exists' }, pointer: '', mayShow: false });
+  });
+
+  test('every pointer into the arguments is known with its place in the gate; those into the state are not among them', () => {
+    const gate: GateRule = { kind: 'all', gates: [GATE, { kind: 'any', gates: [open, { kind: 'lt', a: { argument: '/n' }, b: { state: '/limit' } }] }, wasRead, { kind: 'function', name: 'f', version: '1' }] };
+    expect(gatePointers(gate, '/gates/0' as JsonPointer)).toEqual([
+      { at: '/gates/0/gates/0/pointer', pointer: '/ids' }, { at: '/gates/0/gates/1/gates/0/a/by', pointer: '/id' },
+      { at: '/gates/0/gates/1/gates/1/a/argument', pointer: '/n' }, { at: '/gates/0/gates/2/pointer', pointer: '/id' },
+    ]);
+    expect([hasFunctions([gate]), hasFunctions([open, GATE]), hasFunctions([])]).toEqual([true, false, false]);
+  });
+
+  test.each<[unknown, JsonObject]>([
+    [{ kind: 'not' }, { code: 'request/bad-value', pointer: '/0/kind', params: { found: 'not', known: ['reference_exists', 'read_before_write', 'lt', 'lte', 'gt', 'gte', 'eq', 'ne', 'in', 'not_in', 'within', 'absent', 'all', 'any', 'function'] } }],
+    [{ kind: 7 }, { code: 'request/bad-value', pointer: '/0/kind' }],
+    [{}, { code: 'request/missing-field', pointer: '/0/kind' }],
+    ['absent', { code: 'request/wrong-type', pointer: '/0' }],
+    [{ ...open, mayShow: false }, { code: 'request/bad-value', pointer: '/0/mayShow', params: { known: [true] } }],
+    [{ kind: 'all', gates: [] }, { code: 'request/bad-value', pointer: '/0/gates', params: { minItems: 1 } }],
+    [{ ...fresh, seconds: 0.5 }, { code: 'request/bad-value', pointer: '/0/seconds', params: { minimum: 0 } }],
+    [{ kind: 'eq', a: {}, b: { value: 1 } }, { code: 'request/bad-value', pointer: '/0/a', params: { oneOf: ['argument', 'state', 'value'] } }],
+    [{ kind: 'eq', a: 7, b: { value: 1 } }, { code: 'request/wrong-type', pointer: '/0/a' }],
+    [{ kind: 'eq', a: { argument: 7 }, b: { value: 1 } }, { code: 'request/wrong-type', pointer: '/0/a/argument' }],
+    [{ kind: 'absent', pointer: 'x' }, { code: 'request/bad-value', pointer: '/0/pointer', params: { issue: 'pointer/no-leading-slash' } }],
+  ])('reading %j says exactly what is wrong', (gate, expected) => {
+    expect(readGates([gate])).toMatchObject({ ok: false, error: expected });
+  });
+
   test.each<[string, unknown, string]>([
     ['an empty list of rules', { kind: 'all', gates: [] }, '/0/gates'],
     ['a rule inside that is unknown', { kind: 'any', gates: [open, { kind: 'not', gates: [open] }] }, '/0/gates/1/kind'],
@@ -191,6 +257,31 @@ describe('functions of the host', () => {
 
   test('the reason of a refusal keeps the name and version that the contract gave', async () => {
     expect(await decide(host(() => ({ kind: 'reject', params: { left: 3, version: '9' } })))).toMatchObject({ params: { left: 3, name: 'daily-limit', version: '2' } });
+  });
+
+  test('what it threw is in the record, what it did not say is not', async () => {
+    expect(await decide(host(() => { throw new Error('down'); }))).toMatchObject({ reason: 'gate/threw', params: { name: 'daily-limit', version: '2', cause: 'Error: down' } });
+    expect(await decide(host(() => new Promise(() => undefined)))).toEqual({ kind: 'reject', reason: 'gate/timeout', params: { name: 'daily-limit', version: '2' }, pointer: '', mayShow: false });
+  });
+
+  test.each<[unknown, string]>([
+    [{ kind: 'allow', extra: 1 }, 'gate/bad-answer'], [{ kind: 'reject', extra: 1 }, 'gate/bad-answer'], [{ kind: 'reject', params: [1] }, 'gate/bad-answer'],
+    [{ kind: 'reject', params: 'no' }, 'gate/bad-answer'], [['allow'], 'gate/bad-answer'], ['allow', 'gate/bad-answer'], [{}, 'gate/bad-answer'], [{ kind: 'reject' }, 'gate/refused'],
+  ])('the answer %j is %s', async (answer, reason) => {
+    expect(await decide(host(() => answer))).toMatchObject({ kind: 'reject', reason });
+  });
+
+  test('a function is known by name and version alike, and two of them answer each for itself', async () => {
+    const other: GateRule = { kind: 'function', name: 'other', version: '2' };
+    const both: GateHost = { bound: BOUND, functions: [{ name: 'other', version: '2', decide: () => ({ kind: 'allow' }) }, { name: 'daily-limit', version: '2', decide: () => ({ kind: 'reject' }) }] };
+    expect([await decide(both, other), await decide(both)]).toMatchObject([{ kind: 'allow' }, { reason: 'gate/refused' }]);
+    const verdicts = await askGateFunctions([other, RULE], both, input);
+    expect([...verdicts.values()].map(({ kind }) => kind)).toEqual(['allow', 'reject']);
+  });
+
+  test('a state that cannot be read as JSON is not decided on', async () => {
+    const verdicts = await askGateFunctions([RULE], host(() => ({ kind: 'allow' })), { ...input, state: { f: () => 1 } as never });
+    expect(evaluateGates([RULE], 'pay', input.arguments, input.state, verdicts)).toMatchObject({ reason: 'gate/undecided', params: { name: 'daily-limit', version: '2' } });
   });
 
   test('without the function, without a host, or with a clock that fails, nothing is allowed', async () => {

@@ -79,7 +79,10 @@ describe('the deterministic step', () => {
     const outcome = await repairCall(requestOf(callOf(AMOUNT)), proposer);
     const patch = [{ op: 'replace', path: '/amount_cents', value: 15000 }];
     expect(outcome).toMatchObject({ status: 'repaired', argumentsText: TEXT, patch, rules: ['text-to-json'], attempts: 0, operations: 1, history: [] });
-    expect(outcome.frozen.deterministic).toEqual({ kind: 'deterministic', caseId: 'case-1', patch, rules: ['text-to-json'], verdict: 'accepted', report: [] });
+    expect(outcome.frozen.deterministic).toEqual({
+      kind: 'deterministic', caseId: 'case-1', patch, rules: ['text-to-json'],
+      written: [{ pointer: '/amount_cents', origin: { kind: 'candidate', pointer: '/amount_cents', rule: 'text-to-json', start: 0, end: 5, derivation: 'verbatim' } }], verdict: 'accepted', report: [],
+    });
     expect(outcome.frozen.closed).toMatchObject({ attempts: 0, retries: 0, operations: 1, attemptsLeft: 2, operationsLeft: 1, validatorCalls: 2, collateralPtr: 0 });
     expect(proposer.asked()).toBe(0);
   });

@@ -4,6 +4,7 @@ import type { Digest } from '../json/digest.ts';
 import type { FrozenRepair } from '../ledger/freeze.ts';
 import type { DeterministicRule } from '../deterministic/deterministic-patch.ts';
 import type { Patch } from '../patch/operation.ts';
+import type { WrittenValue } from '../provenance/written.ts';
 import type { Violation } from '../validate/violation.ts';
 import type { AcceptedCall } from './accepted-call.ts';
 import type { OpenedReading } from '../ledger/entry.ts';
@@ -41,7 +42,7 @@ interface Accepted {
 export type RepairOutcome =
   /** Accepted as it arrived. `argumentsText` is the exact text to dispatch, `arguments` the object parsed back from it. */
   | (OutcomeBase & Accepted & { readonly status: 'valid' })
-  | (OutcomeBase & Accepted & { readonly status: 'repaired'; readonly patch: Patch })
+  | (OutcomeBase & Accepted & { readonly status: 'repaired'; readonly patch: Patch; readonly written: readonly WrittenValue[] })
   /** The policy or the loop declined: `reason` is `abstain/…`. */
   | (OutcomeBase & { readonly status: 'abstained'; readonly reason: string })
   /** A gate refused an otherwise valid call: `reason` is `gate/…`. */

@@ -3,7 +3,7 @@
  * and gets back text that it trusts in nothing.
  */
 import type { Contract } from '../contract/contract.ts';
-import type { JsonObject } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { ChatMessage } from '../intake/request.ts';
 import type { Violation } from '../validate/violation.ts';
 import type { RepairState } from './state.ts';
@@ -12,6 +12,8 @@ export interface Observation {
   readonly contract: Contract;
   readonly request: readonly ChatMessage[];
   readonly context: JsonObject;
+  /** The arguments that the first proposal saw: what a value may be taken from. Later candidates hold values of the policy's own. */
+  readonly given?: JsonValue;
   readonly state: RepairState;
   /** The verifier's report on `state.candidate`, first the one that `state.code` and `state.pointer` name. */
   readonly violations: readonly [Violation, ...Violation[]];

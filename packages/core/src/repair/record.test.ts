@@ -10,7 +10,7 @@ describe('the output record', () => {
     const outcome = await repairCall(requestOf(), scripted(GOOD));
     expect(toRepairRecord(outcome, { totalMs: 20 })).toEqual({
       id: 'case-1', status: 'repaired', name: 'transfer', arguments: { to: 'ACC-2041', amount_cents: 15000 },
-      patch: [{ op: 'replace', path: '/amount_cents', value: 15000 }],
+      patch: [{ op: 'replace', path: '/amount_cents', value: 15000 }], written: [{ pointer: '/amount_cents', origin: { kind: 'model' } }],
       reports: [{ code: 'wrong_type', pointer: '/amount_cents', keyword: 'type', params: outcome.reports[0]?.params }],
       attempts: 1, operations: 1, confidence: 0.5, tokens: { prompt: 100, generated: 10, forced: 4 },
       timing: { totalMs: 20, prefillMs: 5, decodeMs: 7, maskMs: 1 }, ledger: outcome.ledger,

@@ -5,6 +5,7 @@ import type { Digest } from '../json/digest.ts';
 import type { JsonObject } from '../json/value.ts';
 import type { OpenedReading } from '../ledger/entry.ts';
 import type { Patch } from '../patch/operation.ts';
+import type { WrittenValue } from '../provenance/written.ts';
 import type { Violation } from '../validate/violation.ts';
 import { NO_COST, tokenCounts } from './close.ts';
 import type { RepairOutcome } from './outcome.ts';
@@ -15,6 +16,8 @@ export interface RepairRecord {
   readonly name: string;
   readonly arguments?: JsonObject;
   readonly patch?: Patch;
+  /** Where every value that the repair wrote comes from. */
+  readonly written?: readonly WrittenValue[];
   /** How the call was read, where not as it stands, and the rules of what was repaired before the policy was asked. */
   readonly reading?: OpenedReading;
   readonly rules?: readonly DeterministicRule[];
@@ -38,7 +41,7 @@ export function toRepairRecord(outcome: RepairOutcome, timing: { readonly totalM
     status: outcome.status,
     name: outcome.name,
     ...('arguments' in outcome ? { arguments: outcome.arguments } : {}),
-    ...('patch' in outcome ? { patch: outcome.patch } : {}),
+    ...('patch' in outcome ? { patch: outcome.patch, written: outcome.written } : {}),
     ...(outcome.reading === undefined ? {} : { reading: outcome.reading }),
     ...(outcome.rules.length === 0 ? {} : { rules: outcome.rules }),
     reports: outcome.reports.map(({ code, pointer, keyword, params }) => ({ code, pointer, keyword, params })),

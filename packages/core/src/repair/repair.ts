@@ -3,13 +3,15 @@
  * The policy is an injected port whose text is trusted in nothing: it is parsed, admitted, applied to a copy, serialised, read back and
  * judged like any stranger's. Both budgets come from the contract and are hard; whatever is not accepted carries no arguments.
  */
-import { formatContractIssue } from '../contract/contract-sentences.ts';
-import { loadContract, type Contract } from '../contract/contract.ts';
+import { loadContract, type Contract, type ContractIssue } from '../contract/contract.ts';
 import { runBounded, type TimeBound } from '../execute/bounded.ts';
 import type { RepairRequest } from '../intake/request.ts';
 import { deepFreeze, hasLoneSurrogate, readJsonValue, type JsonObject } from '../json/value.ts';
 import { applyPatch } from '../patch/apply.ts';
 import { parsePatch, type Patch } from '../patch/operation.ts';
+import { originNamer } from '../provenance/origin.ts';
+import { publicSources } from '../provenance/sources.ts';
+import { asRead, lacksOrigin, NO_ORIGIN, traceProposed, writtenSince, type NameOrigin, type WrittenValue } from '../provenance/written.ts';
 import { err, ok, type Result } from '../result.ts';
 import type { CheckFunction } from '../validate/cross-field.ts';
 import type { Violation } from '../validate/violation.ts';
@@ -50,7 +52,7 @@ export async function repairCall(request: RepairRequest, proposer: Proposer, opt
   const { signal = NEVER_ABORTED, seed, gates, proposalBound, deterministic: isDeterministic = true } = options;
   const context = snapshot(request.context, 'request.context');
   const { id, toolNames, call: { name }, finishReason = null } = request;
-  snapshot({ id, toolNames, name, finishReason }, 'request');
+  snapshot({ id, toolNames, name, finishReason, roles: request.request.map(({ role }) => role) }, 'request');
   const fixed = {
     request: {
       ...request, context, call: { ...request.call }, toolNames: [...toolNames], request: deepFreeze(request.request.map(({ role, content }) => ({ role, content }))),
@@ -61,13 +63,15 @@ export async function repairCall(request: RepairRequest, proposer: Proposer, opt
 
   // Observe
   const contract = loadContract(request.contract, options);
-  if (!contract.ok) return close({ ...fixed, contract: undefined, report: [] }, NO_PROGRESS, failed(contract.error.code, formatContractIssue(contract.error)));
+  if (!contract.ok) return close({ ...fixed, contract: undefined, report: [] }, NO_PROGRESS, unloaded(contract.error));
   const judge: JudgeText = (argumentsText, lossy) => judgeWithHost(contract.value, argumentsText, context, gates, lossy);
   const opening = await observe(contract.value, fixed.request, judge, isDeterministic);
   const { report, reading } = opening;
   const of: Case = { ...fixed, contract: contract.value, report, ...(reading === undefined ? {} : { reading }) };
   if (opening.kind === 'ended') return close(of, opening.progress, opening.ending);
 
+  const known = { request: fixed.request.request, context, given: opening.state.candidate };
+  const nameOrigin = asRead(originNamer(publicSources({ ...known, state: opening.state })), opening.progress.after);
   let step: OpenStep = opening;
   for (;;) {
     const exhausted = exhaustion(step);
@@ -76,13 +80,13 @@ export async function repairCall(request: RepairRequest, proposer: Proposer, opt
 
     // Patch
     const { state, violations } = step;
-    const observation: Observation = Object.freeze({ contract: contract.value, request: fixed.request.request, context, state, violations });
+    const observation: Observation = Object.freeze({ contract: contract.value, ...known, state, violations });
     const proposed = await propose(proposer, observation, signal, proposalBound);
     if (signal.aborted) return close(of, step.progress, ABORTED);
     if (!proposed.ok) return close(of, step.progress, failed(proposed.error.code, proposed.error.message));
 
     // Validate, and Retry where it leaves the repair open
-    const next = await answer(contract.value, of.request, step, proposed.value, judge);
+    const next = await answer(contract.value, of.request, step, proposed.value, judge, nameOrigin);
     if (signal.aborted) return close(of, step.progress, ABORTED);
     if (next.kind === 'ended') return close(of, next.progress, next.ending);
     step = next;
@@ -90,20 +94,22 @@ export async function repairCall(request: RepairRequest, proposer: Proposer, opt
 }
 
 /** What the validator and the gates say of a proposal: the next step, or the end. */
-async function answer(contract: Contract, request: RepairRequest, step: OpenStep, proposal: Proposal, judge: JudgeText): Promise<Step> {
+async function answer(
+  contract: Contract, request: RepairRequest, step: OpenStep, proposal: Proposal, judge: JudgeText, nameOrigin: NameOrigin,
+): Promise<Step> {
   const { state } = step;
-  const progress: Progress = {
+  const progress: OpenStep['progress'] = {
     ...step.progress,
     cost: addCosts(step.progress.cost, proposal.cost),
     confidence: proposal.kind === 'text' ? proposal.confidence : undefined,
     signals: [...step.progress.signals, proposal.signals ?? null],
   };
-  const attempt = (patch: Patch | undefined, verdict: string, report: readonly Violation[]): Pick<Progress, 'entries'> => ({
-    entries: [...progress.entries, attemptEntry(request.id, state.history.length + 1, proposal, patch, verdict, report)],
+  const attempt = (patch: Patch | undefined, verdict: string, report: readonly Violation[], written: readonly WrittenValue[]): Pick<Progress, 'entries'> => ({
+    entries: [...progress.entries, attemptEntry(request.id, state.history.length + 1, proposal, patch, verdict, report, written)],
   });
-  const refused = (patch: Patch | undefined, verdict: string, validatorCalls = progress.validatorCalls): OpenStep => {
+  const refused = (patch: Patch | undefined, verdict: string, written: readonly WrittenValue[] = [], validatorCalls = progress.validatorCalls): OpenStep => {
     const next = refuse(state, patch, verdict);
-    return { ...step, state: next, progress: { ...progress, ...attempt(patch, verdict, step.violations), history: next.history, validatorCalls } };
+    return { ...step, state: next, progress: { ...progress, ...attempt(patch, verdict, step.violations, written), history: next.history, validatorCalls } };
   };
 
   if (proposal.kind === 'incomplete') return refused(undefined, proposal.code);
@@ -118,6 +124,9 @@ async function answer(contract: Contract, request: RepairRequest, step: OpenStep
   const patch = parsed.value;
   const document = applyPatch(contract, state.candidate, patch, state.operationsLeft);
   if (!document.ok) return refused(patch, document.error.code);
+  const after = traceProposed(contract, progress.after, patch, nameOrigin);
+  const written = writtenSince(state.candidate, after);
+  if (lacksOrigin(after, contract.originPaths)) return refused(patch, NO_ORIGIN, written);
 
   // What is judged is what would be sent: the candidate is read back from its serialised bytes.
   const judgement = await judge(JSON.stringify(document.value), step.lossy);
@@ -125,12 +134,12 @@ async function answer(contract: Contract, request: RepairRequest, step: OpenStep
   const validatorCalls = progress.validatorCalls + 1;
   if (!isFinal(judgement)) {
     const { report, value } = judgement;
-    if (value === undefined) return refused(patch, UNREADABLE_RESULT, validatorCalls);
+    if (value === undefined) return refused(patch, UNREADABLE_RESULT, written, validatorCalls);
     const next = transition(state, patch, value, report);
     const reported = [...progress.reported, ...pointersOf(report)];
     return {
       kind: 'open', state: next, violations: report.violations, lossy: step.lossy, rejected: judgement.kind === 'rejected' ? judgement : undefined,
-      progress: { ...progress, ...attempt(patch, STILL_INVALID, report.violations), history: next.history, applied, after: value, reported, validatorCalls },
+      progress: { ...progress, ...attempt(patch, STILL_INVALID, report.violations, written), history: next.history, applied, after, reported, validatorCalls },
     };
   }
   const verdict = judgement.kind === 'accepted' ? ACCEPTED : judgement.reason;
@@ -138,12 +147,17 @@ async function answer(contract: Contract, request: RepairRequest, step: OpenStep
   const history = deepFreeze([...state.history, { patch, verdict, code: report[0]?.code, pointer: report[0]?.pointer }]);
   return {
     kind: 'ended', ending: endingOf(judgement, 'repaired'),
-    progress: { ...progress, ...attempt(patch, verdict, report), history, applied, after: document.value, validatorCalls },
+    progress: { ...progress, ...attempt(patch, verdict, report, written), history, applied, after, validatorCalls },
   };
 }
 
 /** The document after the patch, serialised, is beyond the reader's limits. */
 const UNREADABLE_RESULT = 'repair/unreadable-result';
+
+/** The issue whole, as data: its sentence is `formatIssue`'s, which a repair does without. */
+function unloaded({ code, pointer, params }: ContractIssue): Ending {
+  return failed(code, `The contract cannot be honoured: ${code} at "${pointer}" ${JSON.stringify(params)}. Correct it there and run the repair again.`);
+}
 
 const ABORTED: Ending = failed('repair/aborted', 'The repair was cancelled. The original call is unchanged; run it again to repair it.');
 

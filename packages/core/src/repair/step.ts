@@ -1,5 +1,6 @@
 /** Where a repair stands between two stages, and the words for how it ends; shared by the first stage (`observe.ts`) and the loop (`repair.ts`). */
 import type { JsonPointer } from '../pointer.ts';
+import type { Traced } from '../provenance/written.ts';
 import type { Violation } from '../validate/violation.ts';
 import type { Judgement } from './accepted-call.ts';
 import type { Ending, Progress } from './close.ts';
@@ -10,7 +11,7 @@ export type Rejected = Extract<Judgement, { readonly kind: 'rejected' }>;
 
 export interface OpenStep {
   readonly kind: 'open';
-  readonly progress: Progress;
+  readonly progress: Progress & { readonly after: Traced };
   readonly state: RepairState;
   readonly violations: InvalidReport['violations'];
   /** Numbers the first reading had to round; none of them may be dispatched. */

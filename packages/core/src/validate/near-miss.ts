@@ -38,7 +38,8 @@ function distanceOf(a: string, b: string | undefined): number {
   return edits <= Math.min(one.length, other.length) / 4 ? edits : Infinity;
 }
 
-function lettersOf(text: string): string {
+/** A name without case and separators. */
+export function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_.-]+/g, '');
 }
 
@@ -47,7 +48,7 @@ function lastWordOf(text: string): string {
 }
 
 /** Letters put in, left out or exchanged (Levenshtein), O(a · b). */
-function editsBetween(a: string, b: string): number {
+export function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 0; i < a.length; i += 1) {
     const next = [i + 1];

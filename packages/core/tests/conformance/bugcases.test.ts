@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadContract, type Contract } from '../../src/contract/contract.ts';
 import { cloneJson, type JsonObject, type JsonValue } from '../../src/json/value.ts';
-import { BUGCASE_PATCH_CODES } from '../../src/patch/admit.ts';
+import { BUGCASE_PATCH_CODES } from '../../src/patch/bugcase-codes.ts';
 import { applyPatch } from '../../src/patch/apply.ts';
 import { readPatch } from '../../src/patch/operation.ts';
 import { validateArguments } from '../../src/validate/validate.ts';

@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  applyPatch, changedLeaves, deterministicPatch, isPrefix, jsonEqual, loadContract, NO_POLICY, repairCall, validateArguments, type Contract,
+  applyPatch, deterministicPatch, isPrefix, jsonEqual, loadContract, NO_POLICY, repairCall, validateArguments, type Contract,
   type JsonObject, type JsonPointer, type JsonValue, type RepairRequest,
 } from '../../src/index.ts';
-import { replayTrace } from '../../src/ledger/index.ts';
+import { changedLeaves, replayTrace } from '../../src/ledger/index.ts';
 import { requestOf } from '../support.ts';
 
 const SCHEMA = {

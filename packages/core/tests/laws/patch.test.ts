@@ -10,7 +10,7 @@ import { loadContract, type Contract } from '../../src/contract/contract.ts';
 import { canExist } from '../../src/contract/possible-place.ts';
 import { cloneJson, deepFreeze, isJsonArray, isJsonObject, jsonEqual, type JsonValue } from '../../src/json/value.ts';
 import { admitOperation } from '../../src/patch/admit.ts';
-import { applyPatch } from '../../src/patch/apply.ts';
+import { applyAdmitted, applyPatch } from '../../src/patch/apply.ts';
 import type { Operation } from '../../src/patch/operation.ts';
 import { childOf, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../../src/pointer.ts';
 
@@ -104,6 +104,8 @@ test('an admitted operation gives what a naive applier and fast-json-patch with 
     if (operation === undefined) return;
     const result = applyPatch(contract, value, [operation], 1);
     expect(result).toEqual({ ok: true, value: naive(value, operation) });
+    // what the mask looks ahead with; `value` is frozen, so a write into it would throw
+    expect(applyAdmitted(value, operation)).toEqual(naive(value, operation));
     // the library's own `move` looks up its target before the removal, so it cannot be asked about moves
     if (operation.op !== 'move') expect(result.ok && result.value).toEqual(fastJsonPatch.applyPatch(cloneJson(value), [cloneJson(operation as unknown as JsonValue) as never], true).newDocument);
   }), { numRuns: 200 });

@@ -151,7 +151,7 @@ test('the request, the call and every state are never changed', async () => {
     await repairCall(request, noting);
     expect(JSON.stringify(request)).toBe(before);
     expect(seen.map(({ state }) => JSON.stringify(state))).toEqual(states);
-    for (const { state } of seen) expect(isDeepFrozen(state)).toBe(true);
+    for (const { state, given, request: asked, context } of seen) expect([state, given, asked, context].map(isDeepFrozen)).toEqual([true, true, true, true]);
   }), { numRuns: 100 });
 });
 
@@ -175,7 +175,7 @@ test('an observation serialises to public fields alone', async () => {
     for (const observation of seen) {
       const text = JSON.stringify(observation);
       expect(hidden.filter((mark) => text.includes(mark))).toEqual([]);
-      expect(Object.keys(JSON.parse(text) as object).sort()).toEqual(['context', 'contract', 'request', 'state', 'violations']);
+      expect(Object.keys(JSON.parse(text) as object).sort()).toEqual(['context', 'contract', 'given', 'request', 'state', 'violations']);
       expect(Object.keys(observation.state).sort()).toEqual(['attemptsLeft', 'candidate', 'code', 'history', 'operationsLeft', 'pointer']);
       for (const entry of observation.state.history) expect(['code', 'patch', 'pointer', 'verdict']).toEqual(Object.keys(entry).sort());
       for (const violation of observation.violations) expect(Object.keys(violation).sort()).toEqual(['code', 'keyword', 'keywordLocation', 'params', 'pointer']);
