@@ -1,7 +1,7 @@
 /** The mask with closed values: equal to a listing of all of them, and what that listing means for requests people write. */
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadContract, ROOT_POINTER, type JsonObject, type JsonValue } from '@contractrl/core';
+import { loadContract, repairCall, ROOT_POINTER, type Contract, type JsonObject, type JsonPointer, type JsonValue, type RepairOutcome } from '@contractrl/core';
 import { closedValues, originFinder, readSchemaNode, type ProvenanceSources } from '@contractrl/core/schema';
 import { compileMask, compileValueMask, type MaskMatcher } from '../src/index.ts';
 import { ALL_OPERATIONS, allowed, contractOf, feed, matcherOf, randomFrom, stateOf } from './support/contracts.ts';
@@ -11,6 +11,7 @@ import { jsonValue, randomCase, schema } from './support/random-contracts.ts';
 import { sortedTokens, viableIds } from './support/viable-ids.ts';
 import { byteVocabulary, smollm2Vocabulary } from './support/vocabulary.ts';
 
+const COST = { promptTokenCount: 0, generatedTokenCount: 0, forcedTokenCount: 0, prefillMs: 0, decodeMs: 0, maskMs: 0 };
 const LIMITS = { maxStringLength: 6, maxItems: 2 };
 const vocabulary = byteVocabulary([
   '[{"op":"', '"},{"op":"', '"}]', '"},', '}]', '"}', '","', '":', '":"', '","value":', '"path":"/', 'ab', 'a b', '12', '0.5', '1,2', '.5', '[]', '"a"', '\\"', 'é', '😀', '😀"', ' b', 'A', 'tru',
@@ -115,6 +116,78 @@ describe('a mask with provenance', () => {
         expect({ tried, kind: originsOf(tried)[0]?.origin.kind !== 'model' }).toEqual({ tried, kind: strings.has(tried) });
       }
     }), { numRuns: 300 });
+  }, TIMEOUT_MS);
+});
+
+test('what the closed mask lets through has, to the judge, an origin', async () => {
+  const written = { count: 0 };
+  await fc.assert(fc.asyncProperty(randomCase, async ({ parameters, document, overrides, operationsLeft, seed }) => {
+    const contract = loadContract({ tool: { name: 'tool', description: '', parameters }, ...overrides, provenance: 'require', operationBudget: 4 });
+    const compiled = contract.ok ? compileMask(contract.value, vocabulary, { ...LIMITS, provenance: { texts: [SAID], candidate: document } }) : contract;
+    const bound = compiled.ok ? compiled.value.bind(stateOf(document, Math.min(operationsLeft, 3))) : compiled;
+    if (!contract.ok || !bound.ok) return;
+    const outcome = await answered(contract.value, document, walk(bound.value, randomFrom(seed), () => undefined));
+    expect(outcome.history.map(({ verdict }) => verdict)).not.toContain('provenance/no-origin');
+    written.count += outcome.frozen.proposals.flatMap((entry) => (entry.kind === 'attempt' ? entry.written ?? [] : [])).length;
+  }), { numRuns: 400, seed: 7 });
+  expect(written.count).toBeGreaterThan(100);
+}, TIMEOUT_MS);
+
+const SAID = 'ab a 12';
+
+/** A repair whose policy says `output`, byte for byte, at its first attempt. */
+async function answered(contract: Contract, document: JsonValue, output: string): Promise<RepairOutcome> {
+  const proposal = { kind: 'text', text: Buffer.from(output, 'latin1').toString('utf8'), cost: COST, confidence: undefined, maskDigest: undefined } as const;
+  return repairCall(
+    { id: 'a', request: [{ role: 'user', content: SAID }], contract: contract.document, toolNames: ['tool'], context: {}, call: { name: 'tool', argumentsText: JSON.stringify(document) }, finishReason: undefined },
+    { identity: {}, propose: () => Promise.resolve({ ok: true, value: proposal }) }, { deterministic: false },
+  );
+}
+
+/** `meta` around a named place, `tags` with one, `city` itself, `note` and `meta/note` free. */
+const PARTLY: JsonObject = {
+  type: 'object',
+  properties: {
+    city: { type: 'string', maxLength: 3 }, note: { type: 'string', maxLength: 2 }, count: { type: 'integer' }, tags: { type: 'array', items: { type: 'string', maxLength: 2 }, maxItems: 2 },
+    meta: { type: 'object', properties: { id: { type: 'string', maxLength: 2 }, note: { type: 'string', maxLength: 2 } }, additionalProperties: false }, needed: { type: 'boolean' },
+  },
+  required: ['needed'], additionalProperties: false,
+};
+const NAMED = ['/city', '/count', '/tags/1', '/meta/id'] as unknown as readonly JsonPointer[];
+const CANDIDATE: JsonObject = { city: 'ab', tags: ['x'], meta: { id: 'a' } };
+const WORDS: ProvenanceSources = { texts: [SAID], candidate: CANDIDATE };
+
+describe('a mask with provenance at named places', () => {
+  const contract = contractOf(PARTLY, { operationBudget: 4, provenance: { require: NAMED } });
+  const options = { ...LIMITS, provenance: WORDS, provenanceAt: NAMED };
+  const opens = (path: string, spelled: string): boolean => {
+    const op = ['/city', '/meta', '/tags', '/meta/id'].includes(path) ? 'replace' : 'add';
+    const matcher = matcherOf(contract, CANDIDATE, vocabulary, 3, options);
+    return feed(matcher, [...Buffer.from(`[{"op":"${op}","path":"${path}","value":${spelled}`, 'latin1')].map((byte) => vocabulary.tokens.findIndex((token) => token?.length === 1 && token[0] === byte)));
+  };
+
+  test.each<[string, string, boolean]>([
+    ['/city', '"a"', true], ['/city', '"x"', true], ['/city', '"12"', true], ['/city', '"b"', false], ['/count', '12}', true], ['/count', '1}', false],
+    ['/note', '"zz"', true], ['/meta/note', '"zz"', true], ['/meta/id', '"zz"', false], ['/meta', '{"note":"zz"', true], ['/meta', '{"id":"zz"', false], ['/meta', '{"id":"ab"', true],
+    ['/tags/-', '"zz"', false], ['/tags/-', '"ab"', true], ['/tags/0', '"zz"', true], ['/tags', '["zz"', false], ['/tags', '["x"', true],
+  ])('%s may begin with %s: %s', (path, spelled, expected) => {
+    expect(opens(path, spelled)).toBe(expected);
+  });
+
+  test('writes nothing that the judge refuses for its origin, and leaves the rest free', async () => {
+    const verdicts = new Map<string, number>();
+    let madeUpCount = 0;
+    await fc.assert(fc.asyncProperty(fc.nat(), async (seed) => {
+      const output = walk(matcherOf(contract, CANDIDATE, vocabulary, 3, options), randomFrom(seed), () => undefined);
+      const outcome = await answered(contract, CANDIDATE, output);
+      // what a free place made up may still be carried to a named one: that is the judge's to see
+      const isCarried = /"op":"(?:move|copy)"|"path":"\/tags\/0"/.test(output);
+      const verdict = isCarried ? 'carried' : outcome.history[0]?.verdict ?? outcome.status;
+      verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+      madeUpCount += outcome.frozen.proposals.flatMap((entry) => (entry.kind === 'attempt' ? entry.written ?? [] : [])).filter(({ origin }) => origin.kind === 'model').length;
+    }), { numRuns: 150, seed: 9 });
+    expect(verdicts.get('provenance/no-origin')).toBeUndefined();
+    expect(madeUpCount).toBeGreaterThan(20);
   }, TIMEOUT_MS);
 });
 

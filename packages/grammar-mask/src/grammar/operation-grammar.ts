@@ -6,10 +6,10 @@
  * States: negative ones belong to this document's tree, positive ones to the value automaton that all documents of a contract share.
  */
 import {
-  applyAdmitted, isJsonArray, OPERATION_KINDS, parentOf, resolvePointer, validateValue, type Contract, type JsonPointer, type JsonValue, type Operation, type OperationKind,
+  isJsonArray, OPERATION_KINDS, parentOf, resolvePointer, validateValue, type Contract, type JsonPointer, type JsonValue, type Operation, type OperationKind,
 } from '@contractrl/core';
 import {
-  hasPathBelow, historyAfter, livePlacesOf, NO_HISTORY, OperationOffers, placesIn, type BannedOperation, type KnownPlaces, type LivePlace, type OutputHistory, type PatchRules, type PathSet, type ValueOperation,
+  applyAdmitted, hasPathBelow, historyAfter, livePlacesOf, NO_HISTORY, OperationOffers, placesIn, type BannedOperation, type KnownPlaces, type LivePlace, type OutputHistory, type PatchRules, type PathSet, type ValueOperation,
 } from '@contractrl/core/schema';
 import { fromUtf8, toUtf8 } from '../bytes.ts';
 import { ByteTrie, NO_NODE } from './byte-trie.ts';
@@ -25,8 +25,8 @@ export interface PatchLanguage {
   readonly automaton: ValueAutomaton;
   readonly abstainCodes: readonly string[];
   readonly rules: PatchRules;
-  /** Whether free values must come from public texts or the candidate. */
-  readonly isClosed: boolean;
+  /** Whether free values at a place, or some of those in it, must come from public texts or the candidate. */
+  readonly isClosedAt: (pointer: JsonPointer) => boolean;
   /** Where the values that may be written at a place start; {@link DEAD} where the mask can offer none. */
   valueStateAt(place: LivePlace): StateId;
   /** Whether something below a place may be written or removed, by operation, where no rules bind. */
@@ -59,7 +59,7 @@ export interface Scene {
   readonly contract: Contract;
   readonly document: JsonValue;
   readonly operationsLeft: number;
-  readonly isClosed: boolean;
+  readonly isClosedAt: PatchLanguage['isClosedAt'];
 }
 
 /** Bytes as the matcher walks them. A grammar of bare values has the same face. */
@@ -167,8 +167,8 @@ export class OperationGrammar implements ByteGrammar {
   }
 
   get scene(): Scene {
-    const { contract, isClosed } = this.#language;
-    return { contract, document: this.#document, operationsLeft: this.#operationsLeft, isClosed };
+    const { contract, isClosedAt } = this.#language;
+    return { contract, document: this.#document, operationsLeft: this.#operationsLeft, isClosedAt };
   }
 
   /** Whether any operation is offered. */

@@ -3,12 +3,12 @@
  * place it stands at loses `add` and `replace`; where that leaves nothing to write and nothing to move, compiling fails.
  */
 import {
-  ABSTAIN_CODES, cloneJson, deepFreeze, digestOf, err, formatPointer, ok, ROOT_POINTER,
-  type Contract, type JsonObject, type RepairState, type Result, type SchemaAnnotation,
+  ABSTAIN_CODES, cloneJson, deepFreeze, digestOf, err, formatPointer, ok, ROOT_POINTER, tokensOf,
+  type Contract, type JsonObject, type JsonPointer, type RepairState, type Result, type SchemaAnnotation,
 } from '@contractrl/core';
 import {
   closedValues, livePlacesOf, nodeCloser, readSchemaNode, readSchemaPlace, surveySchema,
-  type LivePlace, type PatchRules, type ProvenanceIssue, type ProvenanceSources, type SchemaNode, type SchemaPlace, type UnsupportedKeyword,
+  type LivePlace, type NodePath, type PatchRules, type ProvenanceIssue, type ProvenanceSources, type SchemaNode, type SchemaPlace, type UnsupportedKeyword,
 } from '@contractrl/core/schema';
 import { NO_PAST, OperationGrammar, type Ban, type ByteGrammar, type PatchLanguage } from '../grammar/operation-grammar.ts';
 import { missingPrintable } from '../grammar/spelling.ts';
@@ -34,6 +34,8 @@ export interface CompileOptions {
   readonly goal?: boolean;
   /** Default none. Strings and numbers that the schema leaves free are then closed: what stands in these sources, or is derived from it by name. */
   readonly provenance?: ProvenanceSources;
+  /** Default all of the call. Values are closed at and below these places only. */
+  readonly provenanceAt?: readonly JsonPointer[];
 }
 
 export type CompileIssue =
@@ -86,6 +88,8 @@ export function compileMask(contract: Contract, vocabulary: Vocabulary, options:
   const parts = openCompilation(vocabulary, options);
   if (!parts.ok) return parts;
   const { automaton, grammar, index, limits, walk, close, provenance } = parts.value;
+  const { provenanceAt } = options;
+  const closedIn = (pointer: JsonPointer): readonly NodePath[] => (options.provenance === undefined ? [] : provenanceAt === undefined ? [[]] : pathsIn(pointer, provenanceAt));
   const { schema, annotations, document: { allowedOperations } } = contract;
 
   const { nodes, readableCount, unsupported } = surveySchema(schema, options);
@@ -93,18 +97,21 @@ export function compileMask(contract: Contract, vocabulary: Vocabulary, options:
   const canTransfer = allowedOperations.some((kind) => kind === 'remove' || kind === 'move' || kind === 'copy');
   if (firstUnsupported !== undefined && readableCount === 0 && !canTransfer) return err(firstUnsupported);
 
-  const enter = (node: SchemaNode): StateId => {
-    const id = grammar.add(close(node));
+  const enter = (node: SchemaNode, at: readonly NodePath[]): StateId => {
+    const id = grammar.add(close(node, at));
     return id === EMPTY_NODE ? DEAD : automaton.enter(id, 'operation');
   };
   const valueStates = new Map<string, StateId>();
-  for (const [key, node] of nodes) valueStates.set(key, enter(node));
-  // what the survey did not meet: places below a recursion, or that no schema declares
-  const readValues = (place: SchemaPlace): StateId => {
-    let state = valueStates.get(place.key);
+  const keyOf = (placeKey: string, at: readonly NodePath[]): string => (provenanceAt === undefined || at.length === 0 ? placeKey : `${placeKey} ${JSON.stringify(at)}`);
+  for (const [key, node] of nodes) valueStates.set(key, enter(node, provenanceAt === undefined ? closedIn(ROOT_POINTER) : []));
+  // what the survey did not meet: places below a recursion, or that no schema declares, or where only some values are closed
+  const readValues = (place: SchemaPlace, at: readonly NodePath[]): StateId => {
+    const key = keyOf(place.key, at);
+    let state = valueStates.get(key);
     if (state === undefined) {
-      const node = readSchemaPlace(schema, place, options);
-      valueStates.set(place.key, state = node.ok ? enter(node.value) : DEAD);
+      const known = nodes.get(place.key);
+      const node = known === undefined ? readSchemaPlace(schema, place, options) : ok(known);
+      valueStates.set(key, state = node.ok ? enter(node.value, at) : DEAD);
     }
     return state;
   };
@@ -113,8 +120,8 @@ export function compileMask(contract: Contract, vocabulary: Vocabulary, options:
   const rules: PatchRules = { excludeNoOps: options.excludeNoOps ?? false, goal: options.goal ?? false };
   const segments = new WeakMap<LivePlace, Uint8Array>();
   const language: PatchLanguage = {
-    rules, contract, spelling: index.spelling, automaton, abstainCodes, isClosed: options.provenance !== undefined,
-    valueStateAt: ({ point: { place } }) => (place.ok ? readValues(place.value) : DEAD),
+    rules, contract, spelling: index.spelling, automaton, abstainCodes, isClosedAt: (pointer) => closedIn(pointer).length > 0,
+    valueStateAt: ({ point: { place }, pointer }) => (place.ok ? readValues(place.value, closedIn(pointer)) : DEAD),
     known: { add: new WeakMap(), replace: new WeakMap(), remove: new WeakMap() },
     segmentOf(place) {
       let segment = segments.get(place);
@@ -163,7 +170,7 @@ export function compileValueMask(schema: JsonObject, vocabulary: Vocabulary, opt
   const { automaton, grammar, index, limits, walk, close } = parts.value;
   const node = readSchemaNode(schema, schema, ROOT_POINTER, options);
   if (!node.ok) return node;
-  const id = grammar.add(close(node.value));
+  const id = grammar.add(close(node.value, options.provenanceAt?.map(tokensOf)));
   if (id === EMPTY_NODE) return err({ code: 'mask/nothing-accepted' });
   const start = automaton.enter(id, 'whole-output');
   const identity = (): JsonObject => ({ schema: digestOf(schema), ...sharedIdentity(vocabulary, limits, options) });
@@ -176,7 +183,7 @@ interface Compilation {
   readonly automaton: ValueAutomaton;
   readonly walk: MaskWalk;
   readonly limits: ValueLimits;
-  readonly close: (node: SchemaNode) => SchemaNode;
+  readonly close: (node: SchemaNode, at?: readonly NodePath[]) => SchemaNode;
   readonly provenance: Pick<Certificate, 'provenance'>;
 }
 
@@ -201,8 +208,16 @@ function mismatchOf({ logitWidth, digest }: Vocabulary, model: NonNullable<BindO
   return { code: 'mask/vocabulary-mismatch', what: 'vocabularyDigest', expected: digest, actual: model.vocabularyDigest };
 }
 
-function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits, { provenance }: CompileOptions): JsonObject {
-  return { vocabulary: vocabulary.digest, logitWidth: vocabulary.logitWidth, limits: { ...limits }, ...(provenance && { provenance: digestOf({ ...provenance }) }) };
+function sharedIdentity(vocabulary: Vocabulary, limits: ValueLimits, { provenance, provenanceAt }: CompileOptions): JsonObject {
+  return {
+    vocabulary: vocabulary.digest, logitWidth: vocabulary.logitWidth, limits: { ...limits }, ...(provenance && { provenance: digestOf({ ...provenance }) }), ...(provenanceAt && { provenanceAt }),
+  };
+}
+
+/** Where `places` lie in a value at `pointer`: an empty path where it lies in one of them. What is appended may become any element. */
+function pathsIn(pointer: JsonPointer, places: readonly JsonPointer[]): readonly NodePath[] {
+  const tokens = tokensOf(pointer);
+  return places.map(tokensOf).filter((place) => place.slice(0, tokens.length).every((token, depth) => token === tokens[depth] || tokens[depth] === '-')).map((place) => place.slice(tokens.length));
 }
 
 /** The face of a grammar whose every state belongs to the value automaton. */

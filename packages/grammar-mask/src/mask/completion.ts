@@ -11,6 +11,9 @@ import type { TokenTrie } from '../vocab/token-trie.ts';
 
 const CLOSE_BRACKET = 0x5d;
 
+/** Bytes after which the first way is given up: an excluded text may go on for long. */
+const LONGEST_BOUND = 512;
+
 /** A place in an output, as far as its future goes. `closed` counts in state {@link END} alone. */
 export interface Place {
   readonly grammar: ByteGrammar;
@@ -23,6 +26,7 @@ export class Completion {
   readonly #trie: TokenTrie;
   readonly #ends: ShortestEnds;
   readonly #known = new WeakMap<ByteGrammar, Map<StateId, number>>();
+  readonly #bounds = new WeakMap<ByteGrammar, Map<StateId, number>>();
 
   constructor(automaton: ValueAutomaton, trie: TokenTrie) {
     this.#automaton = automaton;
@@ -38,6 +42,22 @@ export class Completion {
     let bytes = known.get(state);
     if (bytes === undefined) known.set(state, bytes = this.#search(grammar, state));
     return bytes;
+  }
+
+  /** Bytes of a way to the end, the first that the grammar names: never fewer than {@link bytesFrom}, and no other way is built for it. */
+  boundFrom(grammar: ByteGrammar, state: StateId): number {
+    let known = this.#bounds.get(grammar);
+    if (known === undefined) this.#bounds.set(grammar, known = new Map());
+    const way: StateId[] = [];
+    let current = state;
+    while (current < DEAD && way.length < LONGEST_BOUND && !known.has(current)) {
+      way.push(current);
+      const byte = grammar.bytesAt(current).find((each) => grammar.next(current, each) !== DEAD);
+      current = byte === undefined ? DEAD : grammar.next(current, byte);
+    }
+    const end = current >= DEAD ? this.#ends.bytesFrom(current) : (known.get(current) ?? Infinity);
+    way.reverse().forEach((each, index) => known.set(each, end + index + 1));
+    return known.get(state) ?? end;
   }
 
   /** Tokens of the way from `place` to the end, stop token included. */

@@ -91,7 +91,7 @@ function refusalOf(op: OperationKind, from: JsonPointer | undefined, pointer: Js
   return admitted.ok ? undefined : admitted.error.code;
 }
 
-function clauseAgainstValue(op: 'add' | 'replace', path: JsonPointer, text: string, attempt: string, { contract, document, operationsLeft, isClosed }: Scene): MaskClause {
+function clauseAgainstValue(op: 'add' | 'replace', path: JsonPointer, text: string, attempt: string, { contract, document, operationsLeft, isClosedAt }: Scene): MaskClause {
   // what follows the first wrong character may be no JSON at all
   const value = readStart(text + attempt) ?? readStart(text + [...attempt].slice(0, 1).join(''));
   if (value === undefined) return { kind: 'spelling' };
@@ -101,7 +101,7 @@ function clauseAgainstValue(op: 'add' | 'replace', path: JsonPointer, text: stri
   const violation = report.kind === 'valid' ? undefined : report.violations.find(({ pointer, keyword }) => keyword !== '' && isPrefix(path, pointer));
   if (violation !== undefined) return { kind: 'value', pointer: violation.pointer, keyword: violation.keyword, keywordLocation: violation.keywordLocation };
   const present = resolvePointer(document, path);
-  return op === 'replace' && present !== undefined && jsonEqual(present, value) ? { kind: 'excluded-value', pointer: path } : isClosed ? { kind: 'provenance', pointer: path } : { kind: 'spelling' };
+  return op === 'replace' && present !== undefined && jsonEqual(present, value) ? { kind: 'excluded-value', pointer: path } : isClosedAt(path) ? { kind: 'provenance', pointer: path } : { kind: 'spelling' };
 }
 
 /** The value that `text` begins with, closed where it is open; undefined where it is none. */

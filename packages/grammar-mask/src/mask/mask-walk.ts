@@ -70,6 +70,8 @@ export class MaskWalk {
     const place = state > CLOSED ? this.#automaton.textAt(state) : undefined;
     // the shortest end of a content is searched for only where it matters
     if (place !== undefined && 1 + this.#mostBytes(place, grammar) + 1 <= left) return true;
+    // far from the end of a budget some way is enough, and the shortest is not searched for
+    if (state < DEAD && 1 + this.#completion.boundFrom(grammar, state) + 1 <= left) return true;
     const bytes = this.#completion.bytesFrom(grammar, state);
     // a byte is a token at most, and the stop token comes last
     if (1 + bytes + 1 <= left) return true;
