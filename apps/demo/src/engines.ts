@@ -1,8 +1,13 @@
-/** The page that tests the engines: probes the machine at once, runs the checks on request, one engine after the other, each in a worker of its own. */
+/**
+ * The page that tests the engines: probes the machine at once, runs the checks on request, one engine after the other, each in a worker of its own,
+ * and times a repair with the real model on the engine that it would choose.
+ */
 import {
-  checkInWorker, formatEngineReason, probeInWorker, type EngineReport, type MachineProfile, type ProbeReport, type RemoteFailure, type WebEngineName,
+  checkInWorker, formatEngineReason, probeInWorker, type EngineReport, type EngineRuntimes, type MachineProfile, type ProbeReport, type RemoteFailure, type WebEngineName,
 } from '@contractrl/runtime-webgpu/web';
+import { explain } from './explain.ts';
 import { formatBytes, formatMs } from './format.ts';
+import { timeRealRepair, type RealRepair } from './real-repair.ts';
 import { definitions, element } from './render.ts';
 import { RUNTIMES } from './runtimes.ts';
 import { toReadableJson } from './safe-text.ts';
@@ -11,52 +16,95 @@ interface Lane {
   readonly name: string;
   readonly engine: WebEngineName;
   readonly threads: number;
+  readonly runtimes: EngineRuntimes;
 }
 
 const MAX_THREADS = 4;
 const run = byId('run') as HTMLButtonElement;
+const repair = byId('repair') as HTMLButtonElement;
+/** What the page has found out so far, as data. */
+const found: { userAgent: string; engines?: Readonly<Record<string, EngineReport>>; repair?: RealRepair | RemoteFailure } & Partial<ProbeReport> = { userAgent: navigator.userAgent };
 
 void start();
 
 async function start(): Promise<void> {
   const probed = await probeInWorker(newWorker(), RUNTIMES);
   if ('code' in probed) return setStatus(`The browser could not be asked: ${probed.code}.`);
+  Object.assign(found, probed);
   const { machine } = probed;
   const lanes = lanesOf(machine);
   byId('machine').append(...definitions(machineEntries(machine)));
   byId('choice').textContent = choiceSentence(probed.choice);
   for (const { name } of lanes) byId('engines').append(row(name, undefined, 'not yet tested'));
-  run.addEventListener('click', () => void runChecks(probed, lanes));
-  run.disabled = false;
+  run.addEventListener('click', () => void runChecks(lanes));
+  repair.addEventListener('click', () => void runRepair());
+  run.disabled = repair.disabled = false;
   setStatus('Ready. It takes some seconds, on a slow machine a minute.');
   document.body.dataset['state'] = 'ready';
 }
 
-async function runChecks(probed: ProbeReport, lanes: readonly Lane[]): Promise<void> {
-  run.disabled = true;
+async function runChecks(lanes: readonly Lane[]): Promise<void> {
+  run.disabled = repair.disabled = true;
   document.body.dataset['state'] = 'running';
   const reports: Record<string, EngineReport> = {};
-  for (const [index, { name, engine, threads }] of lanes.entries()) {
+  for (const [index, { name, engine, threads, runtimes }] of lanes.entries()) {
     setStatus(`Testing ${name}`);
     const show = (report: EngineReport, verdict: string): void => byId('engines').children[index]?.replaceWith(row(name, report, verdict));
-    const report = await checkInWorker(newWorker(), { kind: 'check', engine, threads, runtimes: RUNTIMES }, { onReport: (each) => show(each, 'running') });
+    const report = await checkInWorker(newWorker(), { kind: 'check', engine, threads, runtimes }, { onReport: (each) => show(each, 'running') });
     reports[name] = report;
     show(report, verdictOf(report));
   }
   showFaults(reports);
-  byId('report').textContent = toReadableJson(JSON.stringify({ userAgent: navigator.userAgent, ...probed, engines: reports }));
-  byId('report-section').hidden = false;
+  found.engines = reports;
+  showReport();
   setStatus('Done.');
-  run.disabled = false;
+  run.disabled = repair.disabled = false;
   document.body.dataset['state'] = 'done';
 }
 
-/** WASM with one thread everywhere, with several where the page may share memory; WebGPU also where the probe found none, to say why. */
-function lanesOf({ isIsolated, coreCount }: MachineProfile): readonly Lane[] {
+/**
+ * WASM with one thread everywhere, with several where the page may share memory; WebGPU also where the probe found none, to say why, and in both of
+ * its runtimes where the browser can run both.
+ */
+function lanesOf({ isIsolated, coreCount, hasJspi }: MachineProfile): readonly Lane[] {
+  const { jspi: _smaller, ...withoutJspi } = RUNTIMES;
   const threads = Math.min(MAX_THREADS, coreCount);
-  const single: Lane = { name: 'WASM, 1 thread', engine: 'wasm', threads: 1 };
-  const several: readonly Lane[] = isIsolated && threads > 1 ? [{ name: `WASM, ${threads} threads`, engine: 'wasm', threads }] : [];
-  return [single, ...several, { name: 'WebGPU', engine: 'webgpu', threads: 1 }];
+  const lane = (name: string, engine: WebEngineName, count: number, runtimes: EngineRuntimes = RUNTIMES): Lane => ({ name, engine, threads: count, runtimes });
+  return [
+    lane('WASM, 1 thread', 'wasm', 1),
+    ...(isIsolated && threads > 1 ? [lane(`WASM, ${threads} threads`, 'wasm', threads)] : []),
+    lane('WebGPU', 'webgpu', 1),
+    ...(hasJspi ? [lane('WebGPU without promise integration', 'webgpu', 1, withoutJspi)] : []),
+  ];
+}
+
+async function runRepair(): Promise<void> {
+  run.disabled = repair.disabled = true;
+  document.body.dataset['repair'] = 'running';
+  const say = (text: string): void => { byId('repair-status').textContent = text; };
+  const timed = await timeRealRepair(say);
+  found.repair = timed;
+  byId('repair-figures').replaceChildren(...('code' in timed ? [] : definitions(repairEntries(timed))));
+  say('code' in timed ? explain(timed) : 'Done.');
+  showReport();
+  run.disabled = repair.disabled = false;
+  document.body.dataset['repair'] = 'code' in timed ? 'failed' : 'done';
+}
+
+function repairEntries({ engine, threads, loadMs, wasCached, status, firstMs, nextMs, memoryBytes }: RealRepair): readonly (readonly [string, string])[] {
+  return [
+    ['Engine', NAMES[engine] + (engine === 'wasm' ? `, ${threads} thread${threads === 1 ? '' : 's'}` : '')],
+    ['Model ready after', `${formatMs(loadMs)}, ${wasCached ? 'kept from an earlier visit' : 'downloaded'}`],
+    ['Ended as', status],
+    ['First repair', formatMs(firstMs)],
+    ['The same again', `${formatMs(nextMs)}: the beginning of its prompt is kept`],
+    [`Memory of the page, model loaded${threads > 1 ? ', one thread' : ''}`, memoryBytes === undefined ? 'not said' : formatBytes(memoryBytes)],
+  ];
+}
+
+function showReport(): void {
+  byId('report').textContent = toReadableJson(JSON.stringify(found));
+  byId('report-section').hidden = false;
 }
 
 function verdictOf({ failure, results, checkCount }: EngineReport): string {

@@ -5,6 +5,8 @@ describe('explain', () => {
   test.each([
     ['worker/aborted', {}, /Nothing was changed/u],
     ['worker/died', { detail: 'x' }, /load the model again/u],
+    ['worker/no-answer', { timeoutMs: 120_000 }, /load the model again/u],
+    ['worker/not-data', { cause: { name: 'DataCloneError', message: 'f could not be cloned.' } }, /f could not be cloned/u],
     ['worker/exception', { cause: { name: 'RangeError', message: 'Array buffer allocation failed' } }, /Array buffer allocation failed/u],
     ['worker/exception', {}, /no details/u],
     ['model/download-failed', { status: 404 }, /contractrl model fetch/u],

@@ -8,6 +8,8 @@ type Explanation = (params: RemoteFailure['params']) => string;
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   'worker/aborted': () => 'Cancelled. Nothing was changed; you can start again.',
   'worker/died': () => 'The background worker stopped, most likely for want of memory. Close other tabs and load the model again.',
+  'worker/no-answer': () => 'The background worker no longer answered, and the repair could not be done again elsewhere. Nothing was changed; load the model again.',
+  'worker/not-data': ({ cause }) => `The call or its contract holds what cannot be sent to the worker, such as a function (${textOf(cause)}). Name functions in the contract and repair in the page itself.`,
   'worker/did-not-start': () => 'The background worker did not start. Reload the page.',
   'worker/exception': ({ cause }) => `The background worker met an error it did not expect (${textOf(cause)}). Load the model again; it needs about 1 GB of memory.`,
   'worker/not-loaded': () => 'No model is loaded yet. Load it first.',

@@ -1,5 +1,6 @@
 /** Outcome → page. Everything is built from elements and text content: a call, a schema or a model can put no markup here. */
 import type { HistoryEntry, JsonValue, Violation } from '@contractrl/core';
+import { formatOrigin } from '@contractrl/core/messages';
 import type { RemoteOutcome } from '@contractrl/runtime-webgpu/web';
 import { diffLines } from 'diff';
 import { formatMs } from './format.ts';
@@ -72,7 +73,9 @@ export function argumentsAfter(outcome: RemoteOutcome, before: string): string {
 export function figures(outcome: RemoteOutcome, totalMs: number): readonly (readonly [string, string])[] {
   const { cost } = outcome;
   const otherMs = totalMs - cost.prefillMs - cost.decodeMs - cost.maskMs;
+  const written = outcome.status === 'repaired' ? outcome.written : [];
   return [
+    ...written.map(({ pointer, origin }) => [`Value at ${pointer}`, formatOrigin(origin)] as const),
     ['Prompt tokens', String(cost.promptTokenCount)],
     ['Generated tokens', `${cost.generatedTokenCount}, of them ${cost.forcedTokenCount} forced by the contract`],
     ['Time', `${formatMs(totalMs)}: prefill ${formatMs(cost.prefillMs)}, decode ${formatMs(cost.decodeMs)}, mask ${formatMs(cost.maskMs)}, rest ${formatMs(otherMs)}`],

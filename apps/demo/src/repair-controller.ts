@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from '@contractrl/core';
 import {
-  connectRepairer, DEFAULT_ADAPTER, DEFAULT_MODEL, type LoadedRepairer, type LoadProgress, type LoadRequest, type RemoteFailure, type RemoteOutcome, type RepairerClient,
+  connectLastingRepairer, DEFAULT_ADAPTER, DEFAULT_MODEL, type LoadedRepairer, type LoadProgress, type LoadRequest, type RemoteFailure, type RemoteOutcome, type RepairerClient,
 } from '@contractrl/runtime-webgpu/web';
 import { RUNTIMES } from './runtimes.ts';
 
@@ -21,13 +21,15 @@ export interface RepairController {
   repair(record: JsonValue): Promise<void>;
   /** Ends the load or the repair under way; the state says `worker/aborted` at once. */
   cancel(): void;
+  /** Frees the model. It can be loaded again. */
+  unload(): Promise<void>;
 }
 
 const MODEL_URL = '/model/model.gguf';
 const ADAPTER_URLS = { config: '/adapter/adapter_config.json', weights: '/adapter/adapter_model.safetensors' };
 
 /** `onChange` hears every new state, progress included. A call that the state does not allow (no model, another one running) does nothing. */
-export function createRepairController(onChange: (state: DemoState) => void): RepairController {
+export function createRepairController(onChange: (state: DemoState) => void, threads?: number): RepairController {
   let state: DemoState = { kind: 'empty', failure: undefined };
   let client: RepairerClient | undefined;
   let running: AbortController | undefined;
@@ -48,9 +50,9 @@ export function createRepairController(onChange: (state: DemoState) => void): Re
       become({ kind: 'loading', progress: undefined });
       // two models at once might not fit into memory
       await discardClient();
-      const opened = connectRepairer(new Worker(new URL('./repair-worker.ts', import.meta.url), { type: 'module' }));
+      const opened = connectLastingRepairer(() => new Worker(new URL('./repair-worker.ts', import.meta.url), { type: 'module' }));
       client = opened;
-      const reply = await opened.load(loadRequest(), { signal: running.signal, onProgress: (progress) => become({ kind: 'loading', progress }) });
+      const reply = await opened.load(loadRequest(threads), { signal: running.signal, onProgress: (progress) => become({ kind: 'loading', progress }) });
       if (reply.ok) return become({ kind: 'ready', loaded: reply.value, failure: undefined });
       become({ kind: 'empty', failure: reply.error });
       await discardClient();
@@ -62,7 +64,7 @@ export function createRepairController(onChange: (state: DemoState) => void): Re
       running = new AbortController();
       become({ kind: 'repairing', loaded });
       const reply = await client.repair(record, { signal: running.signal });
-      // the reply names what is loaded now where the engine was lost on the way
+      // the reply names what is loaded now where engine or worker were lost on the way
       if (reply.ok) return become({ kind: 'done', loaded, ...reply.value });
       const isWorkerLost = reply.error.code.startsWith('worker/') && reply.error.code !== 'worker/aborted';
       become(isWorkerLost ? { kind: 'empty', failure: reply.error } : { kind: 'ready', loaded, failure: reply.error });
@@ -70,6 +72,11 @@ export function createRepairController(onChange: (state: DemoState) => void): Re
 
     cancel() {
       running?.abort();
+    },
+
+    async unload() {
+      await discardClient();
+      become({ kind: 'empty', failure: undefined });
     },
   };
 
@@ -81,7 +88,7 @@ export function createRepairController(onChange: (state: DemoState) => void): Re
   }
 }
 
-function loadRequest(): LoadRequest {
+function loadRequest(threads: number | undefined): LoadRequest {
   const absolute = (path: string): string => new URL(path, location.href).href;
   return {
     model: { ...DEFAULT_MODEL, url: absolute(MODEL_URL) },
@@ -89,7 +96,7 @@ function loadRequest(): LoadRequest {
       config: { ...DEFAULT_ADAPTER.config, url: absolute(ADAPTER_URLS.config) },
       weights: { ...DEFAULT_ADAPTER.weights, url: absolute(ADAPTER_URLS.weights) },
     },
-    threads: undefined,
+    threads,
     runtimes: RUNTIMES,
   };
 }

@@ -97,7 +97,7 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     expect(await page.innerText('#verdict')).toMatch(/^Repaired/u);
     expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "filePath": "README.md"']);
     expect(await page.locator('#call-after ins').allInnerTexts()).toEqual(['+   "path": "README.md"']);
-    expect(await page.innerText('#figures')).toMatch(/Ledger digest\s+[0-9a-f]{64}/u);
+    expect(await page.innerText('#figures')).toMatch(/Value at \/path\s+from the request, characters 6 to 14\s[^]*Ledger digest\s+[0-9a-f]{64}/u);
     await page.close();
 
     const nextVisit = await openPage();

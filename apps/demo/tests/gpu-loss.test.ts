@@ -23,7 +23,7 @@ test.skipIf(lacking.length > 0)(['a repair whose GPU is killed is done again on 
     await server.listen();
     const page = await (await chromium.connect(host.wsEndpoint())).newPage();
     await page.goto(`http://127.0.0.1:${(server.httpServer?.address() as AddressInfo).port}/engines.html`);
-    expect(await page.evaluate("import('/tests/in-page.ts').then(({ loadOnGpu }) => loadOnGpu())")).toBe('webgpu');
+    expect(await page.evaluate("import('/tests/in-page.ts').then(({ loadModel }) => loadModel('webgpu'))")).toBe('webgpu');
     const repaired = page.evaluate("import('/tests/in-page.ts').then(({ repairWithModel }) => repairWithModel())");
     await new Promise((resolve) => setTimeout(resolve, INTO_THE_REPAIR_MS));
     const gpuProcesses = descendants(host.process().pid!).filter((pid) => commandOf(pid).includes('--type=gpu-process'));

@@ -1,6 +1,6 @@
-/** Runs in a page, for the tests that load it there: WebGPU with another runtime, with a device that is wrong, with one that goes away; a download; the real model. */
+/** Runs in a page, for the tests that load it there: WebGPU with a device that is wrong, with one that goes away; a download; the real model. */
 import {
-  connectRepairer, createCheckModel, DEFAULT_ADAPTER, DEFAULT_MODEL, fetchPinned, openWebEngine, selfTest, type LoadedRepairer, type RepairerClient, type SelfTestReport,
+  connectLastingRepairer, createCheckModel, DEFAULT_ADAPTER, DEFAULT_MODEL, fetchPinned, openWebEngine, selfTest, type LoadedRepairer, type RepairerClient, type SelfTestReport, type WebEngineName,
 } from '@contractrl/runtime-webgpu/web';
 import example from '../src/example.json' with { type: 'json' };
 import { RUNTIMES } from '../src/runtimes.ts';
@@ -20,11 +20,11 @@ async function whileRequesting<T>(request: (original: GPUAdapter['requestDevice'
   }
 }
 
-/** The self-test, on request with a device that has `subgroups`, as ONNX Runtime would have asked for it. */
-export function testGpu(hasJspi: boolean, withSubgroups: boolean): Promise<{ readonly ok: true; readonly value: SelfTestReport } | { readonly ok: false; readonly error: { readonly code: string } }> {
+/** The self-test with a device that has `subgroups`, as ONNX Runtime would have asked for it. */
+export function testGpuWithSubgroups(): Promise<{ readonly ok: true; readonly value: SelfTestReport } | { readonly ok: false; readonly error: { readonly code: string } }> {
   return whileRequesting(
-    (original, wanted) => original(withSubgroups ? { ...wanted, requiredFeatures: ['subgroups'] } : wanted),
-    () => selfTest((model) => openWebEngine('webgpu', { ...OPTIONS, model, hasJspi })),
+    (original, wanted) => original({ ...wanted, requiredFeatures: ['subgroups'] }),
+    () => selfTest((model) => openWebEngine('webgpu', { ...OPTIONS, model, hasJspi: true })),
   );
 }
 
@@ -59,20 +59,31 @@ export async function fetchAdapter(): Promise<{ readonly phases: readonly string
 }
 
 const absolute = (path: string): string => new URL(path, location.href).href;
+const workers: Worker[] = [];
 let client: RepairerClient | undefined;
 
-/** Loads the real model on WebGPU. Gives back the engine in use, or the code of what failed. */
-export async function loadOnGpu(): Promise<string> {
-  client = connectRepairer(new Worker('/src/repair-worker.ts', { type: 'module' }));
+/** Loads the real model, where it is said on that engine. Gives back the engine in use, or the code of what failed. */
+export async function loadModel(engine?: WebEngineName): Promise<string> {
+  client = connectLastingRepairer(() => {
+    const worker = new Worker('/src/repair-worker.ts', { type: 'module' });
+    workers.push(worker);
+    return worker;
+  });
   const loaded = await client.load({
     model: { ...DEFAULT_MODEL, url: absolute('/model/model.gguf') },
     adapter: {
       config: { ...DEFAULT_ADAPTER.config, url: absolute('/adapter/adapter_config.json') },
       weights: { ...DEFAULT_ADAPTER.weights, url: absolute('/adapter/adapter_model.safetensors') },
     },
-    threads: undefined, engine: 'webgpu', runtimes: RUNTIMES,
+    threads: undefined, runtimes: RUNTIMES, ...(engine === undefined ? {} : { engine }),
   });
   return loaded.ok ? loaded.value.choice.engine : loaded.error.code;
+}
+
+/** Ends the worker in use, as a browser ends one that takes too much memory: without a word to the page. Gives back how many were started. */
+export function endWorker(): number {
+  workers.at(-1)?.terminate();
+  return workers.length;
 }
 
 /** Repairs a call that takes the model: no rule knows that both names mean one field. */

@@ -17,6 +17,12 @@ export interface EngineStep {
   readonly hidden: Float32Array;
 }
 
+export interface EngineVerification {
+  readonly cache: KvCache;
+  /** Final hidden state after each of the new tokens in order, `[hiddenSize]` each; where fewer were asked for, perhaps of the last ones only. */
+  readonly hiddens: readonly Float32Array[];
+}
+
 export type EngineFailure =
   | { readonly code: 'engine/aborted' }
   | { readonly code: 'engine/context-full'; readonly length: number; readonly limit: number }
@@ -46,6 +52,13 @@ export interface Engine {
   useAdapter(adapter: LoraAdapter | undefined): Result<void, EngineFailure>;
   /** Runs `tokens` (at least one) after `cache`, as one chunk. */
   extend(cache: KvCache, tokens: readonly TokenId[], signal?: AbortSignal): Promise<Result<EngineStep, EngineFailure>>;
+  /**
+   * As {@link extend}, with the hidden state after every one of `tokens`: what tells how far a guess of several tokens holds. With `count`, at least
+   * those after the last `count` of them; a part of the last layer is then spared of the others.
+   */
+  verify(cache: KvCache, tokens: readonly TokenId[], signal?: AbortSignal, count?: number): Promise<Result<EngineVerification, EngineFailure>>;
+  /** `cache` cut to its first `length` positions: a cache of its own that shares the storage, so nothing is copied and each is released by itself. */
+  shorten(cache: KvCache, length: number): KvCache;
   /** Writes the logit of `ids[i]` into `out[i]`. */
   logitsOf(hidden: Float32Array, ids: Int32Array, out: Float32Array): void;
   /** Writes all `logitWidth` logits. */

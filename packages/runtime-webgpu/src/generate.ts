@@ -1,10 +1,13 @@
 /**
  * The decode loop, the same for every engine: the matcher says what may come, the engine how likely it is. Runs that the contract forces go to
- * the engine as one chunk together with the token sampled before them (jump-forward), so it is asked for logits at decisions only.
+ * the engine as one chunk together with the token sampled before them (jump-forward), and with what a drafter guesses behind them (speculation).
+ * Logits are asked for at decisions only, and every decision is made by mask and sampler, guessed or not.
  */
 import { err, ok, type MaskTrail, type Result } from '@contractrl/core';
 import type { MaskMatcher, MatcherFailure, TokenId } from '@contractrl/grammar-mask';
-import type { Engine, EngineFailure, EngineStep } from './engine.ts';
+import type { Drafter } from './draft.ts';
+import type { Engine, EngineFailure } from './engine.ts';
+import { EngineCursor, type PromptStep, type SpeculationFigures } from './engine-cursor.ts';
 import { MaskCursor, type IdList } from './mask-cursor.ts';
 import { massesOf, type Masses, type MassReport } from './mass-report.ts';
 import { logSumExp, type Choice, type Sampler } from './sampling.ts';
@@ -33,6 +36,8 @@ export interface GenerateOptions {
    * its forced runs are taken without a question.
    */
   readonly closed?: { readonly matcher: MaskMatcher; readonly share: number } | undefined;
+  /** Guesses what follows, so that the engine reads it in a pass that is due anyway. What is written does not depend on it. */
+  readonly drafter?: Drafter | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -58,6 +63,7 @@ export interface Generation {
   readonly closed: ClosedFigures | undefined;
   readonly maskDigest: string;
   readonly maskTrail: MaskTrail;
+  readonly speculation: SpeculationFigures;
   readonly decodeMs: number;
   readonly maskMs: number;
 }
@@ -79,18 +85,16 @@ interface TokenFigures {
 const FORCED: TokenFigures = { logProbability: 0, logShare: 0, masses: undefined };
 
 /** Decodes from `start`, the engine's step over the prompt, until the matcher has consumed a stop token or `maxTokens` are out. */
-export async function generate(engine: Engine, matcher: MaskMatcher, start: EngineStep, options: GenerateOptions): Promise<Result<Generation, GenerateFailure>> {
+export async function generate(engine: Engine, matcher: MaskMatcher, start: PromptStep, options: GenerateOptions): Promise<Result<Generation, GenerateFailure>> {
   checkWidth(engine, matcher);
-  const { sampler, clock, maxTokens, jumpForward = true, reportMass = false, closed, signal } = options;
+  const { sampler, clock, maxTokens, jumpForward = true, reportMass = false, closed, drafter, signal } = options;
+  const layers = new EngineCursor(engine, start, signal);
   const cursor = new MaskCursor(matcher, { jumpForward, closed: closed?.matcher });
   const scorer = createScorer(engine);
   const marks = new Uint8Array(reportMass ? engine.logitWidth : 0);
   const ids: TokenId[] = [];
   /** By output token. */
   const figures: TokenFigures[] = [];
-  let step = start;
-  /** Tokens of the output that the engine has not seen yet. */
-  let pending: TokenId[] = [];
   let forcedTokenCount = 0;
   let takenBackCount = 0;
   let isGoalUnreachable = false;
@@ -120,30 +124,20 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
       takenBackCount += move.count;
       ids.length -= move.count;
       figures.length = ids.length;
-      // caches of earlier steps are not kept, each holds the whole prompt: what remains of the output is one chunk
-      step = start;
-      pending = [...ids];
       continue;
     }
     if (move.kind === 'forced') {
       ids.push(...move.ids);
       figures.push(...move.ids.map(() => FORCED));
-      pending.push(...move.ids);
       forcedTokenCount += move.ids.length;
       continue;
     }
-    if (pending.length > 0) {
-      const extended = await engine.extend(step.cache, pending, signal);
-      if (!extended.ok) return extended;
-      // nothing comes back to it, and of a GPU's buffers the garbage collector sees no size
-      if (step !== start) engine.release?.(step.cache);
-      step = extended.value;
-      pending = [];
-    }
+    const hidden = await layers.stateAfter(ids, () => drafter?.after(ids, cursor.text()).slice(0, maxTokens - ids.length) ?? []);
+    if (!hidden.ok) return hidden;
     let { allowed } = move;
     let logShare = 0;
     const { wider } = move;
-    scorer.open(step.hidden, reportMass ? engine.logitWidth : (wider ?? allowed).count);
+    scorer.open(hidden.value, reportMass ? engine.logitWidth : (wider ?? allowed).count);
     if (wider !== undefined && closed !== undefined) {
       logShare = Math.min(0, logSumExp(scorer.logitsOf(allowed), allowed.count) - logSumExp(scorer.logitsOf(wider), wider.count));
       if (Math.exp(logShare) >= closed.share) {
@@ -165,11 +159,9 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
     const accepted = masked(() => cursor.choose(choice.value.id));
     if (!accepted.ok) return accepted;
     ids.push(choice.value.id);
-    pending.push(choice.value.id);
     figures.push({ logProbability: choice.value.logProbability, logShare, masses });
   }
 
-  if (step !== start) engine.release?.(step.cache);
   const known = figures.flatMap(({ masses }) => masses ?? []);
   const maskTrail = cursor.trail();
   return ok({
@@ -184,6 +176,7 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Engi
     closed: closed === undefined ? undefined : { logShare: sum(figures, (each) => each.logShare), hasLeft: maskTrail.closedCount !== maskTrail.ids.length },
     maskDigest: cursor.maskDigest(),
     maskTrail,
+    speculation: layers.close(ids),
     decodeMs: clock() - startedAt - maskMs,
     maskMs,
   });
@@ -197,7 +190,7 @@ export function checkWidth(engine: Engine, matcher: MaskMatcher): void {
 }
 
 /** The decision between a patch and an abstention. */
-interface Opening {
+export interface Opening {
   readonly abstentions: IdList;
   /** log Σ exp(logit) of the allowed tokens that begin a patch. */
   readonly patch: number;
@@ -206,7 +199,7 @@ interface Opening {
 }
 
 /** Undefined where one of the two is not open. */
-function openingOf(allowed: IdList, logits: Float32Array, cursor: MaskCursor): Opening | undefined {
+export function openingOf(allowed: IdList, logits: Float32Array, cursor: MaskCursor): Opening | undefined {
   const indices = Array.from({ length: allowed.count }, (_, index) => index);
   const first = indices.map((index) => cursor.firstCharacter(allowed.ids[index]!));
   const among = (character: string): readonly number[] => indices.filter((index) => first[index] === character);
@@ -218,13 +211,13 @@ function openingOf(allowed: IdList, logits: Float32Array, cursor: MaskCursor): O
   return { abstentions: { ids, count: ids.length }, patch, abstain, abstainShare: 1 / (1 + Math.exp(patch - abstain)) };
 }
 
-function massesOfOpening({ abstainShare }: Opening, { logAllowed }: Masses): MassReport['opening'] {
+export function massesOfOpening({ abstainShare }: Opening, { logAllowed }: Masses): MassReport['opening'] {
   const mass = Math.exp(logAllowed);
   return { patch: mass * (1 - abstainShare), abstain: mass * abstainShare };
 }
 
 /** Its probability stays that among all admissible tokens. */
-function chooseAbstention(sampler: Sampler, { abstentions, abstainShare }: Opening, scorer: Scorer): Result<Choice, EngineFailure> {
+export function chooseAbstention(sampler: Sampler, { abstentions, abstainShare }: Opening, scorer: Pick<Scorer, 'logitsOf'>): Result<Choice, EngineFailure> {
   const choice = sampler.choose(abstentions.ids, scorer.logitsOf(abstentions), abstentions.count);
   return choice.ok ? ok({ ...choice.value, logProbability: choice.value.logProbability + Math.log(abstainShare) }) : choice;
 }

@@ -1,4 +1,4 @@
-export type { Engine, EngineFailure, EngineIdentity, EngineStep, KvCache } from './engine.ts';
+export type { Engine, EngineFailure, EngineIdentity, EngineStep, EngineVerification, KvCache } from './engine.ts';
 export { describeEngine } from './engine.ts';
 export type { LinearName, LoraAdapter, LoraMatrix } from './lora/adapter.ts';
 export { LINEAR_NAMES } from './lora/adapter.ts';
@@ -15,7 +15,9 @@ export { weightReport, type WeightUse } from './onnx/weight-report.ts';
 export { readAdapter, writeAdapter, type PeftFiles, type ReadAdapterOptions } from './lora/peft.ts';
 export { mergeAdapter, type MergeIssue } from './lora/merge.ts';
 export type { AdapterIssue } from './lora/issue.ts';
-export { createOrtEngine, type EngineLoadIssue, type EnginePhase, type OrtEngineOptions } from './ort/engine.ts';
+export { createOrtEngine, type OrtEngineOptions } from './ort/engine.ts';
+export type { EngineLoadIssue, EnginePhase, SessionOptions } from './ort/session.ts';
+export { openBatch, type Batch, type BatchOptions } from './batch/batch-engine.ts';
 export type { LoadFailure } from './ort/failure.ts';
 export type { GpuDevice } from './ort/gpu.ts';
 export type { OrtRuntime } from './ort/runtime.ts';
@@ -29,7 +31,9 @@ export { enumerateOutputs, type Output, type TooManyOutputs } from './enumerate-
 export { scoreOutputs, type ScoredOutput, type ScoreOptions } from './score-outputs.ts';
 export { approximateContract, type ApproximateContract } from './approximate-contract.ts';
 export { publicSources } from './public-sources.ts';
-export { createPrefixCache, type Prefill, type PrefixCache } from './prefix-cache.ts';
+export { createDrafter, type Drafter } from './draft.ts';
+export type { Ahead, PromptStep, SpeculationFigures } from './engine-cursor.ts';
+export { createPrefixCache, type Prefill, type PrefillOptions, type PrefixCache } from './prefix-cache.ts';
 export {
   createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, type BindableMask, type KeptMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
 } from './proposer.ts';

@@ -99,18 +99,10 @@ describe('untrusted text', () => {
 });
 
 describe('ids', () => {
-  test('prefixes that may be kept end where static part and task end', () => {
+  test('the static part is as long as it is alone', () => {
     const prompt = buildPrompt(observe());
     const encoded = encodePrompt(prompt, TOKENIZER, 10_000);
-    const staticLength = characters.encodeTrusted(prompt.staticText).length;
-    expect(encoded.ok && encoded.value.boundaries).toEqual([staticLength, staticLength + prompt.taskText.length]);
-  });
-
-  test('a token that spans the end of the task is not in its prefix', () => {
-    const joining = { ...TOKENIZER, encodePlain: (text: string) => Array.from(text.replaceAll('\nCall', '\u0000'), (character) => character.charCodeAt(0) + 10) };
-    const prompt = { staticText: 'S', taskText: ' ab\n', stateText: 'Call x', endText: 'E' };
-    const encoded = encodePrompt(prompt, { ...joining, encodeTrusted: () => [3] }, 100);
-    expect(encoded.ok && encoded.value.boundaries).toEqual([1, 4]);
+    expect(encoded.ok && encoded.value.staticLength).toBe(characters.encodeTrusted(prompt.staticText).length);
   });
 
   test('the task’s prefix does not depend on the state', () => {

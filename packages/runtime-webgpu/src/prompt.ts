@@ -1,7 +1,7 @@
 /**
  * Repair state → prompt text, from public state only. The wording is what the adapters were trained on, so it is versioned: another wording
  * needs another {@link PROMPT_VERSION} and other adapters. Three parts by how long they stay the same: static (every repair), task (every
- * attempt of one repair), state (one attempt); an engine can keep the cache of the first two.
+ * attempt of one repair), state (one attempt); a cache is kept of what two prompts share.
  */
 import { schemaAt, type JsonObject, type JsonValue, type Observation, type Result, type SchemaSite, type ViolationCode } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
@@ -48,8 +48,8 @@ export interface Prompt {
 
 export interface EncodedPrompt {
   readonly ids: readonly TokenId[];
-  /** Lengths of prefixes of `ids` worth a cache snapshot: the static part, then static part and task. Ascending. */
-  readonly boundaries: readonly number[];
+  /** How many of `ids` are the static part, the same in every repair. */
+  readonly staticLength: number;
 }
 
 export type PromptIssue = { readonly code: 'prompt/too-long'; readonly tokenCount: number; readonly limit: number };
@@ -83,12 +83,7 @@ export function encodePrompt(prompt: Prompt, tokenizer: Tokenizer, limit: number
   const encode = ({ text, trusted }: PromptSegment): readonly TokenId[] => (trusted ? tokenizer.encodeTrusted(text) : tokenizer.encodePlain(text));
   const ids = promptSegments(prompt).flatMap(encode);
   if (ids.length > limit) return { ok: false, error: { code: 'prompt/too-long', tokenCount: ids.length, limit } };
-  const staticLength = tokenizer.encodeTrusted(prompt.staticText).length;
-  const taskIds = tokenizer.encodePlain(prompt.taskText);
-  // A token may span the end of the task: only the ids that both spellings share are independent of the state.
-  let shared = 0;
-  while (shared < taskIds.length && taskIds[shared] === ids[staticLength + shared]) shared += 1;
-  return { ok: true, value: { ids, boundaries: shared === 0 ? [staticLength] : [staticLength, staticLength + shared] } };
+  return { ok: true, value: { ids, staticLength: tokenizer.encodeTrusted(prompt.staticText).length } };
 }
 
 /** The whole text, as a reader or a trainer sees it. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ABSTAIN_CODES, err, ok, parsePatch, readAbstention, type Digest, type JsonObject, type Observation, type Proposal, type RepairRequest } from '@contractrl/core';
 import { compileMask, createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
+import { OPENING_LIMIT } from './draft.ts';
 import type { MassReport } from './mass-report.ts';
 import { createMaskedProposer, createProposerMemory, type MaskCompiler, type ProposerOptions } from './proposer.ts';
 import { createRepairer } from './repairer.ts';
@@ -135,7 +136,7 @@ describe('under the real mask', () => {
 describe('signals and trail', () => {
   test('the share of abstentions is always there, the mass where it is asked for', async () => {
     const plain = await propose(parts());
-    expect(plain.signals).toEqual({ abstainShare: expect.closeTo(1 / (1 + Math.exp(3)), 1) as number });
+    expect((await propose(parts(), { speculate: false })).signals).toEqual({ abstainShare: expect.closeTo(1 / (1 + Math.exp(3)), 1) as number });
     expect(plain.maskTrail).toMatchObject({ closedCount: null, ids: expect.objectContaining({ length: plain.cost.generatedTokenCount }) as number[] });
     const { mass } = (await propose(parts(), { reportMass: true })).signals as unknown as { readonly mass: MassReport };
     expect(mass.steps).toHaveLength(2);
@@ -207,10 +208,19 @@ describe('what is kept', () => {
     await propose(given);
     const first = given.calls.chunks.splice(0);
     const second = { ...observation, state: { ...observation.state, attemptsLeft: 1 } };
-    await propose(given, {}, second);
+    await propose(given, { speculate: false }, second);
     expect(given.calls.compiled).toBe(1);
-    expect(given.calls.chunks[0]).toBeLessThan(reference!.prompt.length / 2);
-    expect(first.slice(0, 3).reduce((sum, count) => sum + count, 0)).toBe(reference!.prompt.length);
+    // what follows the number of attempts in the prompt
+    expect(given.calls.chunks[0]).toBe('1 attempts<|im_end|>\n<|im_start|>assistant\n'.length);
+    expect(first.slice(0, 2).reduce((sum, count) => sum + count, 0)).toBe(reference!.prompt.length + OPENING_LIMIT);
+  });
+
+  test('what the answer says is read ahead, and nothing else of the proposal changes', async () => {
+    const [on, off] = [await propose(parts()), await propose(parts(), { speculate: false })];
+    const without = (proposal: Proposal): object => ({ ...proposal, cost: { ...proposal.cost, prefillMs: 0, decodeMs: 0, maskMs: 0 }, signals: { ...proposal.signals, speculation: undefined } });
+    expect(without(on)).toEqual(without(off));
+    // the tokenizer of this test spells single characters: the opening is cut, and behind it the first pass reads as far as the number goes
+    expect(on.signals).toMatchObject({ speculation: { passCount: 1, draftedTokenCount: OPENING_LIMIT + 6, acceptedTokenCount: OPENING_LIMIT + 6 } });
   });
 });
 
@@ -237,7 +247,7 @@ test('the identity names model, adapter, prompt, vocabulary and sampling', () =>
   const { identity } = createMaskedProposer(parts().parts, { sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 } });
   expect(identity).toEqual({
     backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '1', vocabulary: vocabulary.digest,
-    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: true, maxAnswerTokens: 256, jumpForward: true,
+    sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: true, maxAnswerTokens: 256, jumpForward: true, speculate: true,
     provenance: 'off', provenanceShare: 0.5, search: 'decode', unmaskable: 'refuse', abstainShare: null,
   });
 });

@@ -10,7 +10,9 @@ import {
 import type { ProvenanceSources } from '@contractrl/core/schema';
 import { compileMask, type BindOptions, type CompileOptions, type MaskMatcher, type Vocabulary } from '@contractrl/grammar-mask';
 import { approximateContract } from './approximate-contract.ts';
-import { describeEngine, type Engine, type EngineStep } from './engine.ts';
+import { createDrafter, type Drafter } from './draft.ts';
+import { describeEngine, type Engine } from './engine.ts';
+import type { PromptStep } from './engine-cursor.ts';
 import { answerExactly } from './exact-answer.ts';
 import { toProposerFailure } from './failure-text.ts';
 import { generate, type Clock } from './generate.ts';
@@ -35,9 +37,9 @@ export const DEFAULT_RULES: MaskRules = { excludeNoOps: true, goal: true };
 export interface BindableMask {
   bind(state: RepairState, options: Pick<BindOptions, 'tokenBudget' | 'model'>): Result<MaskMatcher, { readonly code: string }>;
 }
-/** With `provenance`, a mask whose values are of these sources only. */
+/** With `provenance`, a mask whose values are of these sources only, at and below the places `at` or everywhere. */
 export type MaskCompiler = (
-  contract: Contract, vocabulary: Vocabulary, rules: MaskRules, provenance?: ProvenanceSources,
+  contract: Contract, vocabulary: Vocabulary, rules: MaskRules, provenance?: ProvenanceSources, at?: readonly JsonPointer[],
 ) => Result<BindableMask, { readonly code: string }>;
 
 export interface ProposerParts {
@@ -56,6 +58,8 @@ export interface ProposerOptions {
   readonly maxAnswerTokens?: number;
   /** Default true. */
   readonly jumpForward?: boolean;
+  /** Default true: what the output says next is guessed from the observation and read ahead, see `draft.ts`. Changes the number of engine steps alone. */
+  readonly speculate?: boolean;
   /** Default true: no operation that changes nothing, or undoes or repeats an earlier one of its patch. */
   readonly excludeNoOps?: boolean;
   /**
@@ -85,7 +89,7 @@ export interface ProposerOptions {
 
 export interface MaskMemory {
   /** The compiled mask of a contract, by its digest and the rules. Refusals are not kept, they cost little and end the repair; nor is a mask of one request's sources. */
-  maskFor(contract: Contract, vocabulary: Vocabulary, rules: MaskRules & Pick<Settings, 'unmaskable'>, provenance?: ProvenanceSources): Result<KeptMask, { readonly code: string }>;
+  maskFor(contract: Contract, vocabulary: Vocabulary, rules: MaskRules & Pick<Settings, 'unmaskable'>, provenance?: ProvenanceSources, at?: readonly JsonPointer[]): Result<KeptMask, { readonly code: string }>;
 }
 
 export interface ProposerMemory extends MaskMemory {
@@ -109,12 +113,12 @@ export function createMaskMemory(compile: MaskCompiler = compileWith): MaskMemor
   /** Insertion order is age. */
   const kept = new Map<string, KeptMask>();
   return {
-    maskFor(contract, vocabulary, { excludeNoOps, goal, unmaskable }, provenance) {
+    maskFor(contract, vocabulary, { excludeNoOps, goal, unmaskable }, provenance, at) {
       const key = `${contract.digest} ${vocabulary.digest} ${String(excludeNoOps)} ${String(goal)} ${unmaskable}`;
       const known = provenance === undefined ? kept.get(key) : undefined;
       if (known !== undefined) return ok(known);
       const { contract: masked, approximated } = unmaskable === 'validate' ? approximateContract(contract) : { contract, approximated: [] };
-      const mask = compile(masked, vocabulary, { excludeNoOps, goal }, provenance);
+      const mask = compile(masked, vocabulary, { excludeNoOps, goal }, provenance, at);
       if (!mask.ok) return mask;
       const made = { mask: mask.value, approximated: approximated.map(({ keywordLocation }) => keywordLocation) };
       if (provenance !== undefined) return ok(made);
@@ -126,8 +130,8 @@ export function createMaskMemory(compile: MaskCompiler = compileWith): MaskMemor
   };
 }
 
-function compileWith(...[contract, vocabulary, rules, provenance]: Parameters<MaskCompiler>): ReturnType<MaskCompiler> {
-  return compileMask(contract, vocabulary, { ...rules, ...(provenance === undefined ? {} : { provenance }) });
+function compileWith(...[contract, vocabulary, rules, provenance, provenanceAt]: Parameters<MaskCompiler>): ReturnType<MaskCompiler> {
+  return compileMask(contract, vocabulary, { ...rules, ...(provenance === undefined ? {} : { provenance }), ...(provenanceAt === undefined ? {} : { provenanceAt }) });
 }
 
 /**
@@ -136,14 +140,12 @@ function compileWith(...[contract, vocabulary, rules, provenance]: Parameters<Ma
  */
 export function createMaskedProposer(parts: ProposerParts, options: ProposerOptions = {}): Proposer {
   const {
-    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true,
+    sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, speculate = true,
     excludeNoOps = DEFAULT_RULES.excludeNoOps, goal = DEFAULT_RULES.goal, provenance = 'off',
     provenanceShare = DEFAULT_PROVENANCE_SHARE, search = 'decode', abstainShare, unmaskable = 'refuse', reportMass = false,
   } = options;
-  for (const [name, share] of Object.entries({ provenanceShare, abstainShare: abstainShare ?? 0 })) {
-    if (!(share >= 0 && share <= 1)) throw new RangeError(`${name} must lie in [0, 1], got ${share}`);
-  }
-  const named = { sampling, maxAnswerTokens, jumpForward, excludeNoOps, goal, provenance, provenanceShare, search, unmaskable };
+  checkShares({ provenanceShare, abstainShare: abstainShare ?? 0 });
+  const named = { sampling, maxAnswerTokens, jumpForward, speculate, excludeNoOps, goal, provenance, provenanceShare, search, unmaskable };
   return {
     get identity(): JsonObject {
       return {
@@ -154,6 +156,13 @@ export function createMaskedProposer(parts: ProposerParts, options: ProposerOpti
   };
 }
 
+/** Throws `RangeError` with the name of a share that is out of range. */
+export function checkShares(shares: Readonly<Record<string, number>>): void {
+  for (const [name, share] of Object.entries(shares)) {
+    if (!(share >= 0 && share <= 1)) throw new RangeError(`${name} must lie in [0, 1], got ${share}`);
+  }
+}
+
 async function propose(parts: ProposerParts, settings: Settings, observation: Observation, signalLike: AbortSignalLike): Promise<Result<Proposal, ProposerFailure>> {
   const { engine, tokenizer, clock, memory } = parts;
   const { maxAnswerTokens } = settings;
@@ -161,24 +170,26 @@ async function propose(parts: ProposerParts, settings: Settings, observation: Ob
   const signal = signalLike instanceof AbortSignal ? signalLike : undefined;
 
   const boundAt = clock();
-  const masks = bindMasks(parts, settings, observation);
+  const masks = bindMasks({ ...parts, logitWidth: engine.logitWidth }, settings, observation);
   if (!masks.ok) return err(toProposerFailure(masks.error));
   const bindMs = clock() - boundAt;
 
   const prefillAt = clock();
   const prompt = encodePrompt(buildPrompt(observation), tokenizer, engine.contextLength - maxAnswerTokens);
   if (!prompt.ok) return err(toProposerFailure(prompt.error));
-  const { ids, boundaries } = prompt.value;
-  // The task's snapshot serves the next attempt; where there is none, the chunk boundary would only cost.
-  const start = await memory.prefixes.prefill(ids, state.attemptsLeft > 1 ? boundaries : boundaries.slice(0, 1), signal);
+  const { ids, staticLength } = prompt.value;
+  const drafter = settings.speculate ? createDrafter(observation, tokenizer) : undefined;
+  const { single } = masks.value;
+  const ahead = single === undefined ? drafter?.after([], '').slice(0, maxAnswerTokens) : undefined;
+  const start = await memory.prefixes.prefill(ids, { commonLength: staticLength, isKept: state.attemptsLeft > 1, signal, ...(ahead === undefined ? {} : { ahead }) });
   if (!start.ok) return err(toProposerFailure(start.error));
   const spent = { promptTokenCount: ids.length, prefillMs: clock() - prefillAt, maskMs: bindMs };
-  return settings.search === 'exact' && masks.value.single !== undefined
-    ? exactProposal(parts, settings, masks.value, masks.value.single, start.value, spent, state, signal)
-    : decodedProposal(parts, settings, masks.value, start.value, spent, state, {}, signal);
+  return single === undefined
+    ? decodedProposal(parts, settings, masks.value, start.value, spent, { state, drafter, signal })
+    : exactProposal(parts, settings, masks.value, single, start.value, spent, { state, drafter, signal });
 }
 
-interface BoundMasks {
+export interface BoundMasks {
   readonly matcher: MaskMatcher;
   /** Beside it under `prefer`; undefined also where the sources can be honoured by no mask. */
   readonly closed: MaskMatcher | undefined;
@@ -187,12 +198,21 @@ interface BoundMasks {
   readonly approximated: readonly JsonPointer[];
 }
 
-function bindMasks({ engine, vocabulary, memory }: ProposerParts, settings: Settings, observation: Observation): Result<BoundMasks, { readonly code: string }> {
+export interface MaskParts {
+  readonly logitWidth: number;
+  readonly vocabulary: Vocabulary;
+  readonly memory: MaskMemory;
+}
+
+/** Of any policy that decodes under the mask, bound to the observation's state. */
+export function bindMasks(
+  { logitWidth, vocabulary, memory }: MaskParts, settings: Pick<Settings, 'provenance' | 'search' | 'maxAnswerTokens' | 'excludeNoOps' | 'goal' | 'unmaskable'>, observation: Observation,
+): Result<BoundMasks, { readonly code: string }> {
   const { contract, state } = observation;
   const { provenance, search, maxAnswerTokens } = settings;
-  const limits = { tokenBudget: maxAnswerTokens, model: { logitWidth: engine.logitWidth } };
-  const sources = provenance === 'off' ? undefined : publicSources(observation);
-  const kept = memory.maskFor(contract, vocabulary, settings, provenance === 'require' ? sources : undefined);
+  const limits = { tokenBudget: maxAnswerTokens, model: { logitWidth } };
+  const sources = publicSources(observation);
+  const kept = provenance === 'require' ? memory.maskFor(contract, vocabulary, settings, sources) : maskClosedAsNamed(memory, vocabulary, settings, observation);
   if (!kept.ok) return kept;
   const { mask, approximated } = kept.value;
   const matcher = mask.bind(state, limits);
@@ -204,17 +224,31 @@ function bindMasks({ engine, vocabulary, memory }: ProposerParts, settings: Sett
   return ok({ matcher: matcher.value, closed: closed?.ok === true ? closed.value : undefined, single: single?.value, approximated });
 }
 
+/** The contract's own mask, closed where the contract asks for an origin. Sources that no mask can hold leave that to the judge, who asks again anyway. */
+function maskClosedAsNamed(memory: MaskMemory, vocabulary: Vocabulary, settings: Parameters<MaskMemory['maskFor']>[2], observation: Observation): ReturnType<MaskMemory['maskFor']> {
+  const { contract, contract: { originPaths } } = observation;
+  const named = originPaths.length === 0 ? undefined : memory.maskFor(contract, vocabulary, settings, publicSources(observation), originPaths);
+  return named === undefined || (!named.ok && named.error.code.startsWith('provenance/')) ? memory.maskFor(contract, vocabulary, settings) : named;
+}
+
 type Spent = Pick<ProposalCost, 'promptTokenCount' | 'prefillMs' | 'maskMs'>;
 
+/** What an attempt has of its own beside masks and prompt. */
+interface Attempt {
+  readonly state: RepairState;
+  readonly drafter: Drafter | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
 async function exactProposal(
-  parts: ProposerParts, settings: Settings, masks: BoundMasks, single: MaskMatcher, start: EngineStep, spent: Spent, state: RepairState, signal: AbortSignal | undefined,
+  parts: ProposerParts, settings: Settings, masks: BoundMasks, single: MaskMatcher, start: PromptStep, spent: Spent, attempt: Attempt,
 ): Promise<Result<Proposal, ProposerFailure>> {
   const { engine, vocabulary, clock } = parts;
   const { jumpForward, abstainShare } = settings;
   const startedAt = clock();
-  const found = await answerExactly(engine, vocabulary, single, start, { jumpForward, abstainShare, signal });
+  const found = await answerExactly(engine, vocabulary, single, start, { jumpForward, abstainShare, signal: attempt.signal });
   if (!found.ok && found.error.code === 'mask/too-many-outputs') {
-    return decodedProposal(parts, settings, masks, start, { ...spent, maskMs: spent.maskMs + clock() - startedAt }, state, { exact: found.error.code }, signal);
+    return decodedProposal(parts, settings, masks, start, { ...spent, maskMs: spent.maskMs + clock() - startedAt }, attempt, { exact: found.error.code });
   }
   if (!found.ok) return err(toProposerFailure(found.error));
   const { text, ids, forcedTokenCount, logProbability, outputCount, margin, maskDigest } = found.value;
@@ -226,20 +260,21 @@ async function exactProposal(
 }
 
 async function decodedProposal(
-  { engine, clock }: ProposerParts, settings: Settings, masks: BoundMasks, start: EngineStep, spent: Spent, state: RepairState, notes: JsonObject, signal: AbortSignal | undefined,
+  { engine, clock }: ProposerParts, settings: Settings, masks: BoundMasks, start: PromptStep, spent: Spent, { state, drafter, signal }: Attempt, notes: JsonObject = {},
 ): Promise<Result<Proposal, ProposerFailure>> {
   const { maxAnswerTokens, jumpForward, reportMass, abstainShare, provenance, provenanceShare } = settings;
   const generation = await generate(engine, masks.matcher, start, {
-    sampler: createSampler(samplingOfAttempt(settings.sampling, state.history.length)), clock, maxTokens: maxAnswerTokens, jumpForward, reportMass, abstainShare,
+    sampler: createSampler(samplingOfAttempt(settings.sampling, state.history.length)), clock, maxTokens: maxAnswerTokens, jumpForward, reportMass, abstainShare, drafter,
     ...(masks.closed === undefined ? {} : { closed: { matcher: masks.closed, share: provenanceShare } }), ...(signal === undefined ? {} : { signal }),
   });
   if (!generation.ok) return err(toProposerFailure(generation.error));
-  const { kind, text, generatedTokenCount, forcedTokenCount, sequenceLogProbability, maskDigest, maskTrail, decodeMs, maskMs, mass, closed, ...rest } = generation.value;
+  const { kind, text, generatedTokenCount, forcedTokenCount, sequenceLogProbability, maskDigest, maskTrail, decodeMs, maskMs, mass, closed, speculation, ...rest } = generation.value;
   const cost = { ...spent, generatedTokenCount, forcedTokenCount, decodeMs, maskMs: spent.maskMs + maskMs };
   const signals: JsonObject = {
     ...(rest.abstainShare === undefined ? {} : { abstainShare: rest.abstainShare }),
     ...(mass === undefined ? {} : { mass: mass as unknown as JsonObject }),
     ...(provenance === 'prefer' ? { provenance: closed === undefined ? null : { ...closed } } : {}),
+    ...(drafter === undefined ? {} : { speculation: { ...speculation } }),
     ...notes, ...approximatedSignal(masks),
   };
   const given = { cost, maskDigest, maskTrail, ...(Object.keys(signals).length === 0 ? {} : { signals }) };

@@ -1,7 +1,7 @@
 /** Values of public provenance: a closed mask beside the contract's own in decoding, and the settings of the proposer under the real masks. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePatch, type Proposal } from '@contractrl/core';
+import { loadContract, parsePatch, type Proposal } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
 import { generate, type GenerateOptions, type Generation } from '../src/generate.ts';
 import { createMaskedProposer, createProposerMemory, type ProposerOptions } from '../src/proposer.ts';
@@ -99,10 +99,20 @@ describe('the proposer', () => {
     return proposal.value;
   }
 
-  test('that requires provenance writes values of the sources only', async () => {
+  function strict(observation: (typeof observations)[number], texts: readonly string[] = []): (typeof observations)[number] {
+    const contract = loadContract({ ...observation.contract.document, provenance: 'require' });
+    if (!contract.ok) throw new Error(contract.error.code);
+    return { ...observation, contract: contract.value, request: [...observation.request, ...texts.map((content) => ({ role: 'user', content }))] };
+  }
+
+  test.each<[string, (observation: (typeof observations)[number]) => (typeof observations)[number], ProposerOptions]>([
+    ['that requires provenance', (observation) => observation, { provenance: 'require' }],
+    ['under a contract that does', (observation) => strict(observation), {}],
+    ['under one, that prefers it', (observation) => strict(observation), { provenance: 'prefer', provenanceShare: 1 }],
+  ])('%s writes values of the sources only', async (_, of, options) => {
     let stringCount = 0;
-    await fc.assert(fc.asyncProperty(fc.constantFrom(...observations), fc.integer({ min: 0, max: 2 ** 32 - 1 }), async (observation, seed) => {
-      const { kind, text } = await propose(seed, observation, { provenance: 'require', maxAnswerTokens: 300 });
+    await fc.assert(fc.asyncProperty(fc.constantFrom(...observations.map(of)), fc.integer({ min: 0, max: 2 ** 32 - 1 }), async (observation, seed) => {
+      const { kind, text } = await propose(seed, observation, { ...options, maxAnswerTokens: 300 });
       const patch = kind === 'text' ? parsePatch(text) : undefined;
       if (patch?.ok !== true) return;
       const { texts, candidate } = publicSources(observation);
@@ -114,6 +124,13 @@ describe('the proposer', () => {
       }
     }), { numRuns: 16, seed: 3 });
     expect(stringCount).toBeGreaterThan(0);
+  });
+
+  test('leaves a contract’s question for origins to the judge where no mask can hold the sources', async () => {
+    const words = Array.from({ length: 3_000 }, (_, index) => `w${index.toString(36)}`).join(' ');
+    const { kind } = await propose(5, strict(observations[0]!, [words]), { maxAnswerTokens: 300 });
+    expect(['text', 'incomplete']).toContain(kind);
+    await expect(propose(5, strict(observations[0]!, [words]), { provenance: 'require', maxAnswerTokens: 300 })).rejects.toThrow('provenance/too-long');
   });
 
   test('that prefers it writes as one that requires it at share 0, and as one without it at share 1', async () => {
@@ -141,7 +158,8 @@ describe('the proposer', () => {
   });
 });
 
-test('sources are the words of all speakers, the scalars of the context and the candidate', () => {
+test('sources are the words of all speakers, the context and the call that the first proposal saw', () => {
   const observation = observationOf({ ...requestOf(REFERENCE_REPAIRS[0]!), request: [{ role: 'user', content: 'a' }, { role: 'tool', content: 'b' }], context: { now: '2026-01-02', open: [true, null, { limit: 7 }] } });
-  expect(publicSources(observation)).toEqual({ texts: ['a', 'b', '2026-01-02', 'true', '7'], candidate: observation.state.candidate });
+  expect(publicSources(observation)).toEqual({ texts: ['a', 'b'], context: observation.context, candidate: observation.state.candidate });
+  expect(publicSources({ ...observation, given: { days: 7 } }).candidate).toEqual({ days: 7 });
 });

@@ -42,7 +42,7 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     expect(encoded.ok && encoded.value.ids).toEqual(reference.promptIds);
   });
 
-  test.each(REFERENCE_REPAIRS)('$id: an admissible patch or an abstention, the adapter’s own answer, and the same without jump-forward', async (reference) => {
+  test.each(REFERENCE_REPAIRS)('$id: an admissible patch or an abstention, the adapter’s own answer, and the same without speculation or jump-forward', async (reference) => {
     const proposal = await propose(reference);
     // the reference decoded without a mask and was right in form each time: there the mask must change nothing
     expect(proposal).toMatchObject({ kind: 'text', text: reference.answer });
@@ -51,6 +51,10 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
       const patch = parsePatch(proposal.text);
       expect(patch.ok && applyPatch(contract, state.candidate, patch.value, state.operationsLeft)).toMatchObject({ ok: true });
     }
+    const plain = await propose(reference, { speculate: false });
+    expect([plain.text, plain.maskDigest, plain.maskTrail]).toEqual([proposal.text, proposal.kind === 'text' ? proposal.maskDigest : undefined, proposal.maskTrail]);
+    const { passCount } = proposal.signals!['speculation'] as { readonly passCount: number };
+    expect(passCount).toBeLessThan(plain.cost.generatedTokenCount - plain.cost.forcedTokenCount);
     const stepwise = await propose(reference, { jumpForward: false });
     expect(stepwise.text).toBe(proposal.text);
     expect(stepwise.cost.forcedTokenCount).toBe(0);

@@ -1,7 +1,10 @@
 /** The whole path from GGUF file to logits against plain loops, on small random models of every architecture, in both formats. */
+import * as ort from 'onnxruntime-node';
 import * as ortWeb from 'onnxruntime-web';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Digest } from '@contractrl/core';
 import type { Engine } from '../src/engine.ts';
+import type { LoraAdapter } from '../src/lora/adapter.ts';
 import { readGguf } from '../src/model/gguf.ts';
 import { createOrtEngine } from '../src/ort/engine.ts';
 import { referenceLogits } from './support/reference-decoder.ts';
@@ -75,6 +78,20 @@ test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q4_K',
   },
 );
 
+test.each(['q41x', 'q41', 'f32'] as const)('matrices of several types under an adapter whose ranks and linears differ from layer to layer, in %s', async (format) => {
+  const model = tinyModel(WIDE, { linears: 'Q4_K', wideLinears: 'Q6_K', embedding: 'Q8_0', head: 'F16' });
+  const layers = [randomAdapter(WIDE, 3, ['q', 'v', 'up', 'down']).layers[0]!, randomAdapter(WIDE, 5, ['k', 'o', 'gate', 'up']).layers[1]!];
+  const withRank = (layer: LoraAdapter['layers'][number], rank: number): LoraAdapter['layers'][number] =>
+    Object.fromEntries(Object.entries(layer).map(([linear, matrix]) => [linear, { ...matrix, rank, scaling: 1 / rank }]));
+  const adapter: LoraAdapter = { rank: 8, alpha: 8, digest: 'mixed' as Digest, layers: [withRank(layers[0]!, 3), withRank(layers[1]!, 5)] };
+  const engine = await startTiny(model, format);
+  expect(engine.useAdapter(adapter).ok).toBe(true);
+  const [adapted, bare] = [referenceLogits(model, TOKENS, toReference(adapter)), referenceLogits(model, TOKENS)];
+  expect(largestDifference(adapted, bare)).toBeGreaterThan(0.1);
+  expect(largestDifference(await logitsAfter(engine, [TOKENS.slice(0, 40), TOKENS.slice(40)]), adapted)).toBeLessThan(TOLERANCE);
+  await engine.dispose();
+});
+
 describe('positions are turned as the file says', () => {
   test.each([
     { what: 'linear scaling', change: { ropeScaling: { kind: 'linear', factor: 4 } } },
@@ -96,6 +113,22 @@ describe('positions are turned as the file says', () => {
   });
 });
 
+/** Set by software-gpu.ts where a driver is found. */
+const hasGpu = process.env['VK_ICD_FILENAMES'] !== undefined;
+/** Shaders are compiled for a CPU. */
+const GPU_START_MS = 120_000;
+
+test.skipIf(!hasGpu)(`the norms of qwen3, which onnxruntime fuses into the attention on WebGPU, give the logits of the plain loops${hasGpu ? '' : ' (skipped: no WebGPU driver)'}`, async () => {
+  const model = tinyModel(TINY_CONFIGS.qwen3);
+  const gguf = await readGguf(model.file);
+  if (!gguf.ok) throw new Error(gguf.error.code);
+  const made = await createOrtEngine({ ort, model: gguf.value, graph: { format: 'q41' }, executionProvider: 'webgpu' });
+  if (!made.ok) throw new Error(made.error.code, { cause: made.error });
+  const tokens = TOKENS.slice(0, 12);
+  expect(largestDifference(await logitsAfter(made.value, [tokens.slice(0, 11), tokens.slice(11)]), referenceLogits(model, tokens))).toBeLessThan(TOLERANCE);
+  await made.value.dispose();
+}, GPU_START_MS);
+
 /** Compiling 14 MB of WASM takes a second, on a busy machine several. */
 const WASM_START_MS = 60_000;
 
@@ -105,7 +138,7 @@ describe('onnxruntime-web on WASM', () => {
 
   test.each([
     { what: 'f32 in one buffer', graph: { format: 'f32' } },
-    { what: 'f32 with the weights beside the model', graph: { format: 'f32', external: true } },
+    { what: 'f32 with the weights beside the model', graph: { format: 'f32', weights: 'files' } },
     { what: 'q41x', graph: { format: 'q41x' } },
   ] as const)('$what gives the logits of the plain loops, with and without an adapter', async ({ graph }) => {
     const gguf = await readGguf(model.file);

@@ -26,6 +26,6 @@ export const LINEAR_NAMES = ['q', 'k', 'v', 'o', 'gate', 'up', 'down'] as const;
 export type LinearName = (typeof LINEAR_NAMES)[number];
 
 /** Rank and factor of one matrix of the adapter. */
-export function matrixForm(adapter: LoraAdapter, matrix: LoraMatrix): { readonly rank: number; readonly scaling: number } {
+export function matrixForm(adapter: Pick<LoraAdapter, 'rank' | 'alpha'>, matrix: LoraMatrix): { readonly rank: number; readonly scaling: number } {
   return { rank: matrix.rank ?? adapter.rank, scaling: matrix.scaling ?? adapter.alpha / adapter.rank };
 }

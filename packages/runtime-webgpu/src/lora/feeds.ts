@@ -1,14 +1,15 @@
 /**
- * A LoRA adapter as graph inputs: A transposed to `[inputSize, rank]`, B to `[rank, outputSize]` with its factor multiplied in. All inputs have one
- * rank, the largest of the adapter, because the graph names the dimension once: smaller matrices are filled up with zeros, which change nothing.
- * "No adapter" is a pair of zeros of rank 1: rank 0 crashes ONNX Runtime on WebGPU.
+ * A LoRA adapter as graph inputs, one pair for each group of linears that read the same vector: A transposed to `[inputSize, rank]`, the members' side
+ * by side; B to `[rank, outputSize]` with its factor multiplied in, the members' from corner to corner with zeros around them. The rank of a pair is the
+ * sum of its members', so ranks may differ from matrix to matrix. A pair without an adapter is zeros of rank 1: rank 0 crashes ONNX Runtime on WebGPU.
  * Reference: Hu et al. 2021, "LoRA", §4.1.
  */
 import { err, ok, type Result } from '@contractrl/core';
 import type { ModelConfig } from '../model/config.ts';
 import { linearShape } from '../model/layout.ts';
+import { GROUP_NAMES, groupShape, LINEAR_GROUPS, type GroupName } from '../onnx/linear-groups.ts';
 import { loraA, loraB } from '../onnx/names.ts';
-import { LINEAR_NAMES, matrixForm, type LoraAdapter } from './adapter.ts';
+import { LINEAR_NAMES, matrixForm, type LoraAdapter, type LoraMatrix } from './adapter.ts';
 
 export interface LoraFeed {
   readonly name: string;
@@ -21,28 +22,42 @@ export interface LoraMismatch {
   readonly detail: string;
 }
 
+/** What of an adapter decides its feeds. */
+type AdapterMatrices = Pick<LoraAdapter, 'rank' | 'alpha' | 'layers'>;
+
 /** Feeds of an adapter. Fails where it has other layers or sizes than the model. */
 export function loraFeeds(config: ModelConfig, adapter: LoraAdapter): Result<readonly LoraFeed[], LoraMismatch> {
   const mismatch = loraMismatch(config, adapter);
   if (mismatch !== undefined) return err(mismatch);
-  const ranks = adapter.layers.flatMap((matrices) => Object.values(matrices).map((matrix) => matrixForm(adapter, matrix).rank));
-  const feedRank = Math.max(1, ...ranks);
-  const feeds: LoraFeed[] = [];
-  for (const [layer, matrices] of adapter.layers.entries()) {
-    for (const linear of LINEAR_NAMES) {
-      const { inputSize, outputSize } = linearShape(config, linear);
-      const a = new Float32Array(inputSize * feedRank);
-      const b = new Float32Array(feedRank * outputSize);
-      const matrix = matrices[linear];
-      if (matrix !== undefined) {
-        const { rank, scaling } = matrixForm(adapter, matrix);
-        for (let row = 0; row < inputSize; row++) for (let i = 0; i < rank; i++) a[row * feedRank + i] = matrix.a[i * inputSize + row]!;
-        for (let i = 0; i < rank; i++) for (let column = 0; column < outputSize; column++) b[i * outputSize + column] = matrix.b[column * rank + i]! * scaling;
+  return ok(feedsOf(config, adapter));
+}
+
+function feedsOf(config: ModelConfig, adapter: AdapterMatrices): readonly LoraFeed[] {
+  return adapter.layers.flatMap((_, layer) => GROUP_NAMES.flatMap((group) => groupFeeds(config, adapter, layer, group)));
+}
+
+function groupFeeds(config: ModelConfig, adapter: AdapterMatrices, layer: number, group: GroupName): readonly LoraFeed[] {
+  const { inputSize, outputSize } = groupShape(config, group);
+  const matrices = LINEAR_GROUPS[group].map((linear) => adapter.layers[layer]![linear]);
+  const rankOf = (matrix: LoraMatrix | undefined): number => (matrix === undefined ? 0 : matrixForm(adapter, matrix).rank);
+  const groupRank = Math.max(1, matrices.reduce((sum, matrix) => sum + rankOf(matrix), 0));
+  const a = new Float32Array(inputSize * groupRank);
+  const b = new Float32Array(groupRank * outputSize);
+  let [firstRank, firstOutput] = [0, 0];
+  for (const [index, linear] of LINEAR_GROUPS[group].entries()) {
+    const matrix = matrices[index];
+    if (matrix !== undefined) {
+      const { rank, scaling } = matrixForm(adapter, matrix);
+      for (let row = 0; row < inputSize; row++) for (let i = 0; i < rank; i++) a[row * groupRank + firstRank + i] = matrix.a[i * inputSize + row]!;
+      for (let i = 0; i < rank; i++) {
+        const start = (firstRank + i) * outputSize + firstOutput;
+        for (let column = 0; column < matrix.outputSize; column++) b[start + column] = matrix.b[column * rank + i]! * scaling;
       }
-      feeds.push({ name: loraA(layer, linear), data: a, shape: [inputSize, feedRank] }, { name: loraB(layer, linear), data: b, shape: [feedRank, outputSize] });
+      firstRank += rank;
     }
+    firstOutput += linearShape(config, linear).outputSize;
   }
-  return ok(feeds);
+  return [{ name: loraA(layer, group), data: a, shape: [inputSize, groupRank] }, { name: loraB(layer, group), data: b, shape: [groupRank, outputSize] }];
 }
 
 /** Undefined where every matrix fits. */
@@ -62,13 +77,5 @@ export function loraMismatch(config: ModelConfig, adapter: LoraAdapter): LoraMis
 
 /** Feeds that change nothing. */
 export function zeroFeeds(config: ModelConfig): readonly LoraFeed[] {
-  const feeds: LoraFeed[] = [];
-  for (let layer = 0; layer < config.layerCount; layer++) {
-    for (const linear of LINEAR_NAMES) {
-      const { inputSize, outputSize } = linearShape(config, linear);
-      feeds.push({ name: loraA(layer, linear), data: new Float32Array(inputSize), shape: [inputSize, 1] });
-      feeds.push({ name: loraB(layer, linear), data: new Float32Array(outputSize), shape: [1, outputSize] });
-    }
-  }
-  return feeds;
+  return feedsOf(config, { rank: 1, alpha: 1, layers: Array.from({ length: config.layerCount }, () => ({})) });
 }

@@ -1,7 +1,8 @@
 /**
  * An adapter that will not change, added into the weights once: `W + scaling · B · A`. The graph then has no adapter inputs and costs what the base
- * costs (on WASM, inputs of rank 8 cost 46 % of a decode step). Sums are taken in double precision and rounded to float32, so matrices become F32,
- * and a model whose matrices are stored in blocks can be merged only into a graph that dequantises them.
+ * costs. On WASM inputs of rank 8 cost 16 % of a decode step and 3 % of a prompt, and merging takes as much as thirty repairs save, so pages feed theirs.
+ * Sums are taken in double precision and rounded to float32, so matrices become F32, and a model whose matrices are stored in blocks can be merged only
+ * into a graph that dequantises them.
  */
 import { err, ok, type Result } from '@contractrl/core';
 import { dequantise } from '../model/dequantise.ts';

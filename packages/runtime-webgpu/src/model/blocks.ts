@@ -49,10 +49,16 @@ export function unpackBlocks(tensor: GgufTensor<BlockType>): QuantisedWeights {
   const integers = new Int8Array(blockCount * fileBlockLength);
   const scales = new Float32Array(scaleCount);
   const minima = new Float32Array(hasMinima ? scaleCount : 0);
-  const read = readerOf(tensor.type);
   const out = { blockLength, integers, scales, minima };
-  for (let block = 0; block < blockCount; block++) read(tensor.bytes, block * blockBytes, out, block);
+  readBlocks(tensor.type, tensor.bytes, out, 0);
   return hasMinima ? out : { blockLength, integers, scales };
+}
+
+/** Blocks of a file into the result, beginning `firstBlock` blocks of the file in. `minima` is not looked at where the type has none. */
+export function readBlocks(type: BlockType, bytes: Uint8Array, out: Required<QuantisedWeights>, firstBlock: number): void {
+  const { blockBytes } = BLOCK_FORMS[type];
+  const read = readerOf(type);
+  for (let source = 0, block = firstBlock; source < bytes.length; source += blockBytes, block++) read(bytes, source, out, block);
 }
 
 /** The f16 at `offset`, little-endian. */

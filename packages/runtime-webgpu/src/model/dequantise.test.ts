@@ -5,7 +5,7 @@ import { dequantise } from './dequantise.ts';
 import { HALF_VALUES } from './half.ts';
 import { createHeadKernel } from './head-kernel.ts';
 import { halfSplitOrder, reorderRows } from './row-order.ts';
-import { createRowTable } from './row-table.ts';
+import { createEmptyRowTable, createRowTable } from './row-table.ts';
 import { STORAGE_LAYOUTS, type GgufTensor, type TensorType } from './tensor.ts';
 
 const HALF_OF_1 = [0x00, 0x3c];
@@ -117,7 +117,9 @@ describe('row table', () => {
       const [rowCountHere, blocksPerRow] = [1000, 3];
       const integers = Int8Array.from({ length: rowCountHere * blocksPerRow * blockLength }, (_, i) => ((i * 37) % 255) - 127);
       const scales = Float32Array.from({ length: rowCountHere * blocksPerRow }, (_, i) => 1 + (i % 7));
-      const kernel = createHeadKernel(integers, scales, blocksPerRow * blockLength, blockLength);
+      const kernel = createHeadKernel(rowCountHere, blocksPerRow * blockLength, blockLength);
+      kernel?.integers.set(integers);
+      kernel?.scales.set(scales);
       const out = new Float32Array(rowCountHere);
       kernel?.multiply(Float32Array.from({ length: blocksPerRow * blockLength }, (_, i) => (i % 5) - 2), out);
       // whole numbers, so that the sums are exact
@@ -125,6 +127,22 @@ describe('row table', () => {
         .reduce((sum, integer, i) => sum + integer * ((i % 5) - 2) * scales[row * blocksPerRow + Math.floor(i / blockLength)]!, 0);
       expect(Array.from(out)).toEqual(Array.from({ length: rowCountHere }, (_, row) => product(row)));
     }
+  });
+
+  test.each([...REFERENCE_BLOCKS.map(({ type }) => type), 'F32', 'F16', 'BF16'] as const)('of %s may be filled in pieces', (type) => {
+    const weightBytes = { F32: 4, F16: 2, BF16: 2 } as const;
+    const stored = type in weightBytes
+      ? tensor(type, [rowCount, rowLength], Array.from({ length: rowCount * rowLength * weightBytes[type as keyof typeof weightBytes] }, (_, i) => (i % 4 === 3 ? 0x3c : i % 61)))
+      : drawRows(type).stored;
+    const rowBytes = stored.bytes.length / rowCount;
+    const inPieces = createEmptyRowTable(stored);
+    for (const [from, to] of [[2, rowCount], [0, 2]] as const) inPieces.fill(from, stored.bytes.subarray(from * rowBytes, to * rowBytes));
+    const [rows, expected] = [new Float32Array(rowCount * rowLength), new Float32Array(rowCount * rowLength)];
+    const ids = Array.from({ length: rowCount }, (_, id) => id);
+    inPieces.copyRows(ids, rows);
+    createRowTable(stored).copyRows(ids, expected);
+    expect(rows).toEqual(expected);
+    expect(rows.some((weight) => weight !== 0)).toBe(true);
   });
 
   test('it keeps no view on the bytes it was made of', () => {

@@ -1,9 +1,11 @@
+import { err, ok, type Digest } from '@contractrl/core';
 import { describe, expect, test } from 'vitest';
 import { writeGguf, type GgufField } from '../../tests/support/gguf-writer.ts';
 import { TINY_CONFIGS, tinyFields, tinyModel } from '../../tests/support/tiny-model.ts';
 import type { ModelIssue } from './issue.ts';
-import { readGguf } from './gguf.ts';
+import { readGguf, readGgufFile, readGgufTables, type FileRanges } from './gguf.ts';
 import { readRopeScaling } from './rope-scaling.ts';
+import { createRowTable } from './row-table.ts';
 
 const model = tinyModel(TINY_CONFIGS.llama);
 
@@ -36,6 +38,57 @@ describe('a whole file', () => {
   test('keeps a digest that the caller has verified', async () => {
     const read = await readGguf(model.file, { digest: 'f'.repeat(64) as never });
     expect(read).toMatchObject({ ok: true, value: { digest: 'f'.repeat(64) } });
+  });
+});
+
+describe('a file that is read by parts', () => {
+  const digest = 'f'.repeat(64) as Digest;
+  const reads: (readonly [start: number, end: number])[] = [];
+  const ranges = (file: Uint8Array<ArrayBuffer>): FileRanges => ({
+    sizeBytes: file.length,
+    read(start, end, scratch = new Uint8Array(end - start)) {
+      reads.push([start, end]);
+      const bytes = scratch.subarray(0, end - start);
+      bytes.set(file.subarray(start, end));
+      return Promise.resolve(ok(bytes));
+    },
+  });
+
+  test('gives the same model as the whole file', async () => {
+    const [whole, parts] = [await readGguf(model.file, { digest }), await readGgufFile(ranges(model.file), digest)];
+    expect(parts).toEqual(whole);
+  });
+
+  test.each([
+    { what: 'one table for both', tiny: tinyModel(TINY_CONFIGS.llama), names: ['token_embd.weight'] },
+    { what: 'a head of its own', tiny: tinyModel(TINY_CONFIGS.qwen3, { linears: 'Q4_1', embedding: 'Q8_0', head: 'Q8_0' }), names: ['token_embd.weight', 'output.weight'] },
+  ])('gives $what without the weights of the layers', async ({ tiny, names }) => {
+    const whole = await readGguf(tiny.file, { digest });
+    reads.length = 0;
+    const tables = await readGgufTables(ranges(tiny.file), digest);
+    if (!whole.ok || !tables.ok) throw new Error('a tiny model is read');
+    const { config, metadata, vocabularySize, tensors, rowTables } = tables.value;
+    expect({ config, metadata, vocabularySize }).toEqual({ config: whole.value.config, metadata: whole.value.metadata, vocabularySize: whole.value.vocabularySize });
+    expect([...rowTables!.keys()]).toEqual(names);
+    const hidden = Float32Array.from({ length: config.hiddenSize }, (_, i) => Math.sin(i));
+    for (const name of names) {
+      const [logits, expected] = [new Float32Array(vocabularySize), new Float32Array(vocabularySize)];
+      rowTables!.get(name)!.multiply(hidden, logits);
+      createRowTable(whole.value.tensors.get(name)!).multiply(hidden, expected);
+      expect(logits).toEqual(expected);
+    }
+    expect(() => tensors.get('blk.1.ffn_down.weight')!.bytes).toThrow(TypeError);
+    expect(tensors.get('blk.1.ffn_down.weight')).toMatchObject({ shape: whole.value.tensors.get('blk.1.ffn_down.weight')!.shape, type: whole.value.tensors.get('blk.1.ffn_down.weight')!.type });
+  });
+
+  test('is refused as the whole file is, and when it cannot be read', async () => {
+    expect(await readGgufTables(ranges(model.file.slice(0, -1)), digest)).toMatchObject({ ok: false, error: { code: 'model/truncated' } });
+    for (const failingFrom of [0, 1, 2]) {
+      let count = 0;
+      const { sizeBytes, read } = ranges(model.file);
+      const failing: FileRanges = { sizeBytes, read: (...range) => (count++ < failingFrom ? read(...range) : Promise.resolve(err({ code: 'model/unreadable', detail: 'EIO' }))) };
+      expect(await readGgufTables(failing, digest)).toMatchObject({ ok: false, error: { code: 'model/unreadable' } });
+    }
   });
 });
 

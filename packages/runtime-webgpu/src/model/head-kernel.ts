@@ -6,36 +6,29 @@
  */
 
 export interface HeadKernel {
-  /** The kernel's own copies of the table; views that stay valid. */
+  /** The table, zeros at first and filled by the caller; views that stay valid. `integers` is row-major, `scales` has one entry a block. */
   readonly integers: Int8Array;
   readonly scales: Float32Array<ArrayBuffer>;
   /** Writes, for each row, Σ over its blocks of scale · Σ q · vector. */
   multiply(vector: Float32Array, out: Float32Array): void;
 }
 
-/**
- * `integers` is row-major, `scales` has one entry a block. Undefined where the host has no WebAssembly SIMD or refuses the memory, and for block lengths
- * that are no multiple of 8.
- */
-export function createHeadKernel(integers: Int8Array, scales: Float32Array, rowLength: number, blockLength: number): HeadKernel | undefined {
+/** Undefined where the host has no WebAssembly SIMD or refuses the memory, and for block lengths that are no multiple of 8. */
+export function createHeadKernel(rowCount: number, rowLength: number, blockLength: number): HeadKernel | undefined {
   if (blockLength % 8 !== 0) return undefined;
-  const rowCount = integers.length / rowLength;
+  const scaleCount = (rowCount * rowLength) / blockLength;
   const vectorAt = 0;
   const outAt = vectorAt + alignedBytes(rowLength * 4);
   const scalesAt = outAt + alignedBytes(rowCount * 4);
-  const integersAt = scalesAt + alignedBytes(scales.byteLength);
-  const memory = instantiate(integersAt + integers.byteLength, blockLength);
+  const integersAt = scalesAt + alignedBytes(scaleCount * 4);
+  const memory = instantiate(integersAt + rowCount * rowLength, blockLength);
   if (memory === undefined) return undefined;
   const { buffer, run } = memory;
   const vectorView = new Float32Array(buffer, vectorAt, rowLength);
   const outView = new Float32Array(buffer, outAt, rowCount);
-  const scalesView = new Float32Array(buffer, scalesAt, scales.length);
-  const integersView = new Int8Array(buffer, integersAt, integers.length);
-  scalesView.set(scales);
-  integersView.set(integers);
   return {
-    integers: integersView,
-    scales: scalesView,
+    integers: new Int8Array(buffer, integersAt, rowCount * rowLength),
+    scales: new Float32Array(buffer, scalesAt, scaleCount),
     multiply(vector, out) {
       vectorView.set(vector);
       run(vectorAt, integersAt, scalesAt, outAt, rowCount, rowLength / blockLength);

@@ -31,7 +31,7 @@ export function vectorTensor(layer: number, vector: LayerVector): string {
   return `blk.${layer}.${vector}`;
 }
 
-interface LinearShape {
+export interface LinearShape {
   readonly inputSize: number;
   readonly outputSize: number;
 }

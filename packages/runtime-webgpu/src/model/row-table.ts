@@ -5,11 +5,10 @@
  * precision; all rows together in float32, by a kernel, where there is one.
  */
 import type { TokenId } from '@contractrl/grammar-mask';
-import { unpackBlocks, type QuantisedWeights } from './blocks.ts';
-import { dequantise, sixteenBits } from './dequantise.ts';
+import { BLOCK_FORMS, readBlocks } from './blocks.ts';
 import { BFLOAT_VALUES, HALF_VALUES } from './half.ts';
 import { createHeadKernel, type HeadKernel } from './head-kernel.ts';
-import { isBlockTensor, type BlockType, type GgufTensor } from './tensor.ts';
+import { isBlockType, type BlockType, type GgufTensor } from './tensor.ts';
 
 export interface RowTable {
   readonly rowLength: number;
@@ -21,29 +20,51 @@ export interface RowTable {
   multiply(vector: Float32Array, out: Float32Array): void;
 }
 
-/** A table with storage of its own: the model's bytes may be dropped afterwards. */
-export function createRowTable(tensor: GgufTensor): RowTable {
-  if (isBlockTensor(tensor)) return new BlockRowTable(tensor);
-  return tensor.type === 'F32' ? new FloatRowTable(tensor) : new HalfRowTable(tensor);
+/** A table that gets its rows in pieces, so that a file need not be in memory beside it. */
+export interface FillableRowTable extends RowTable {
+  /** Takes the stored bytes of rows from `firstRow` on. */
+  fill(firstRow: number, bytes: Uint8Array): void;
 }
 
-class BlockRowTable implements RowTable {
+/** A table with storage of its own: the model's bytes may be dropped afterwards. */
+export function createRowTable(tensor: GgufTensor): RowTable {
+  const table = createEmptyRowTable(tensor);
+  table.fill(0, tensor.bytes);
+  return table;
+}
+
+/** A table of zeros for a tensor's rows. */
+export function createEmptyRowTable({ type, shape }: Pick<GgufTensor, 'type' | 'shape'>): FillableRowTable {
+  const [rowCount = 0, rowLength = 0] = shape;
+  if (isBlockType(type)) return new BlockRowTable(type, rowCount, rowLength);
+  return type === 'F32' ? new FloatRowTable(rowCount, rowLength) : new HalfRowTable(type, rowCount, rowLength);
+}
+
+class BlockRowTable implements FillableRowTable {
   readonly rowLength: number;
+  readonly #type: BlockType;
   readonly #blockLength: number;
   readonly #integers: Int8Array;
-  readonly #scales: Float32Array;
-  readonly #minima: Float32Array | undefined;
+  readonly #scales: Float32Array<ArrayBuffer>;
+  readonly #minima: Float32Array<ArrayBuffer> | undefined;
   readonly #kernel: HeadKernel | undefined;
 
-  constructor(tensor: GgufTensor<BlockType>) {
-    this.rowLength = tensor.shape.at(-1) ?? 0;
-    const { integers, scales, minima, blockLength }: QuantisedWeights = unpackBlocks(tensor);
+  constructor(type: BlockType, rowCount: number, rowLength: number) {
+    const { blockLength, hasMinima } = BLOCK_FORMS[type];
+    const blockCount = (rowCount * rowLength) / blockLength;
+    this.rowLength = rowLength;
+    this.#type = type;
     this.#blockLength = blockLength;
-    this.#kernel = createHeadKernel(integers, scales, this.rowLength, blockLength);
-    // the kernel's copies, so that nothing is held twice
-    this.#integers = this.#kernel?.integers ?? integers;
-    this.#scales = this.#kernel?.scales ?? scales;
-    this.#minima = minima;
+    // the kernel's memory, where there is one: nothing is held twice
+    this.#kernel = createHeadKernel(rowCount, rowLength, blockLength);
+    this.#integers = this.#kernel?.integers ?? new Int8Array(rowCount * rowLength);
+    this.#scales = this.#kernel?.scales ?? new Float32Array(blockCount);
+    this.#minima = hasMinima ? new Float32Array(blockCount) : undefined;
+  }
+
+  fill(firstRow: number, bytes: Uint8Array): void {
+    const out = { blockLength: this.#blockLength, integers: this.#integers, scales: this.#scales, minima: this.#minima ?? NO_MINIMA };
+    readBlocks(this.#type, bytes, out, (firstRow * this.rowLength) / BLOCK_FORMS[this.#type].fileBlockLength);
   }
 
   copyRows(ids: readonly TokenId[], out: Float32Array): void {
@@ -99,6 +120,8 @@ class BlockRowTable implements RowTable {
   }
 }
 
+const NO_MINIMA = new Float32Array(0);
+
 /** The sum of each block of a vector. */
 function sumsOf(vector: Float32Array, blockLength: number): Float64Array {
   const sums = new Float64Array(vector.length / blockLength);
@@ -111,15 +134,19 @@ function multiplyByRow(table: RowTable, vector: Float32Array, out: Float32Array)
 }
 
 /** F16 and BF16. */
-class HalfRowTable implements RowTable {
+class HalfRowTable implements FillableRowTable {
   readonly rowLength: number;
-  readonly #bits: Uint16Array;
+  readonly #bits: Uint16Array<ArrayBuffer>;
   readonly #values: Float32Array;
 
-  constructor(tensor: GgufTensor) {
-    this.rowLength = tensor.shape.at(-1) ?? 0;
-    this.#bits = sixteenBits(tensor);
-    this.#values = tensor.type === 'F16' ? HALF_VALUES : BFLOAT_VALUES;
+  constructor(type: 'F16' | 'BF16', rowCount: number, rowLength: number) {
+    this.rowLength = rowLength;
+    this.#bits = new Uint16Array(rowCount * rowLength);
+    this.#values = type === 'F16' ? HALF_VALUES : BFLOAT_VALUES;
+  }
+
+  fill(firstRow: number, bytes: Uint8Array): void {
+    new Uint8Array(this.#bits.buffer).set(bytes, firstRow * this.rowLength * 2);
   }
 
   copyRows(ids: readonly TokenId[], out: Float32Array): void {
@@ -143,13 +170,17 @@ class HalfRowTable implements RowTable {
   }
 }
 
-class FloatRowTable implements RowTable {
+class FloatRowTable implements FillableRowTable {
   readonly rowLength: number;
-  readonly #rows: Float32Array;
+  readonly #rows: Float32Array<ArrayBuffer>;
 
-  constructor(tensor: GgufTensor) {
-    this.rowLength = tensor.shape.at(-1) ?? 0;
-    this.#rows = dequantise(tensor);
+  constructor(rowCount: number, rowLength: number) {
+    this.rowLength = rowLength;
+    this.#rows = new Float32Array(rowCount * rowLength);
+  }
+
+  fill(firstRow: number, bytes: Uint8Array): void {
+    new Uint8Array(this.#rows.buffer).set(bytes, firstRow * this.rowLength * 4);
   }
 
   copyRows(ids: readonly TokenId[], out: Float32Array): void {

@@ -12,7 +12,7 @@ export interface GgufTensor<T extends TensorType = TensorType> {
   readonly name: string;
   readonly shape: readonly number[];
   readonly type: T;
-  /** View on the file's bytes. */
+  /** As the file has them. */
   readonly bytes: Uint8Array;
 }
 
@@ -39,5 +39,9 @@ export const STORAGE_LAYOUTS: ReadonlyMap<number, StorageLayout> = new Map([
 ]);
 
 export function isBlockTensor(tensor: GgufTensor): tensor is GgufTensor<BlockType> {
-  return tensor.type !== 'F32' && tensor.type !== 'F16' && tensor.type !== 'BF16';
+  return isBlockType(tensor.type);
+}
+
+export function isBlockType(type: TensorType): type is BlockType {
+  return type !== 'F32' && type !== 'F16' && type !== 'BF16';
 }

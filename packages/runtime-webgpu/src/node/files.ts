@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, utimes, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { err, ok, type Result } from '@contractrl/core';
+import type { FileRanges } from '../model/gguf.ts';
 import { errorCode, toFileFailure, type ModelFailure } from './failure.ts';
 
 /** The bytes a file must have. */
@@ -56,25 +57,36 @@ export async function sha256OfFile(path: string, signal?: AbortSignal, onBytes?:
   return ok(hash.digest('hex'));
 }
 
-/** A piece of a file that is read at once. `readFile` refuses files of 2 GiB and more. */
+/** A piece of a file that is read at once: reads of 2 GiB and more are refused. */
 const PIECE_BYTES = 1 << 28;
 
-export async function readWholeFile(path: string): Promise<Result<Uint8Array<ArrayBuffer>, ModelFailure>> {
-  let file: FileHandle | undefined;
+/** An open file; the caller closes it. */
+export interface OpenFile extends FileRanges {
+  close(): Promise<void>;
+}
+
+/** Opens a file to read parts of it. */
+export async function openFile(path: string): Promise<Result<OpenFile, ModelFailure>> {
   try {
-    file = await open(path);
-    const { size } = await file.stat();
-    const bytes = new Uint8Array(size);
-    for (let offset = 0; offset < size;) {
-      const { bytesRead } = await file.read(bytes, offset, Math.min(PIECE_BYTES, size - offset), offset);
-      if (bytesRead === 0) return err({ code: 'model/wrong-size', path, expectedBytes: size, actualBytes: offset });
+    const file = await open(path);
+    const { size: sizeBytes } = await file.stat();
+    return ok({ sizeBytes, read: (start, end, scratch) => readRange(file, start, end, scratch), close: () => file.close().catch(() => undefined) });
+  } catch (cause) {
+    return err(toFileFailure(cause, path));
+  }
+}
+
+async function readRange(file: FileHandle, start: number, end: number, scratch = new Uint8Array(end - start)): ReturnType<FileRanges['read']> {
+  const bytes = scratch.subarray(0, end - start);
+  try {
+    for (let offset = 0; offset < bytes.length;) {
+      const { bytesRead } = await file.read(bytes, offset, Math.min(PIECE_BYTES, bytes.length - offset), start + offset);
+      if (bytesRead === 0) return err({ code: 'model/truncated', neededBytes: end, actualBytes: start + offset });
       offset += bytesRead;
     }
     return ok(bytes);
   } catch (cause) {
-    return err(toFileFailure(cause, path));
-  } finally {
-    await file?.close().catch(() => undefined);
+    return err({ code: 'model/unreadable', detail: errorCode(cause) ?? String(cause) });
   }
 }
 

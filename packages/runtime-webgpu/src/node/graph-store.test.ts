@@ -3,6 +3,7 @@ import { readdir, readFile, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ok } from '@contractrl/core';
 import { readGguf, type GgufModel } from '../model/gguf.ts';
 import { remember } from './files.ts';
 import { ensureGraph, graphPath } from './graph-store.ts';
@@ -31,23 +32,27 @@ const graphs = (): string => join(folder, 'graphs');
 
 async function ensure(cacheDirectory = folder): Promise<{ readonly kind: string; readonly built: boolean }> {
   let built = false;
-  const stored = await ensureGraph(model, OPTIONS, cacheDirectory, () => (built = true));
-  return { kind: stored.kind, built };
+  const stored = await ensureGraph(model, OPTIONS, cacheDirectory, () => {
+    built = true;
+    return Promise.resolve(ok(model));
+  });
+  if (!stored.ok) throw new Error('the model is at hand');
+  return { kind: stored.value.kind, built };
 }
 
 test('a graph is built once', async () => {
   expect(await ensure()).toEqual({ kind: 'file', built: true });
   expect(await ensure()).toEqual({ kind: 'file', built: false });
-  expect((await readdir(graphs())).filter((name) => !name.endsWith('.json'))).toHaveLength(1);
+  expect((await readdir(graphs())).filter((name) => !name.endsWith('.json'))).toHaveLength(2);
 });
 
 test.each([
   { name: 'cut short', damage: async (path: string) => writeFile(path, (await readFile(path)).subarray(0, 100)) },
   { name: 'without its note', damage: (path: string) => rm(`${path}.verified.json`) },
   { name: 'beside an unreadable note', damage: (path: string) => writeFile(`${path}.verified.json`, '{') },
-])('a graph $name is built again', async ({ damage }) => {
+].flatMap((row) => ['', '.weights'].map((file) => ({ ...row, file, of: file === '' ? 'itself' : 'in its weights' }))))('a graph $name, $of, is built again', async ({ damage, file }) => {
   await ensure();
-  const path = graphPath(model, OPTIONS, folder);
+  const path = `${graphPath(model, OPTIONS, folder)}${file}`;
   const whole = await readFile(path);
   await damage(path);
   expect((await ensure()).built).toBe(true);
@@ -74,14 +79,14 @@ test('what a killed process left is cleared away, what a running one writes is n
 test('of many graphs the three last used are kept, with their notes', async () => {
   const models = Array.from({ length: 5 }, (_, i): GgufModel => ({ ...model, digest: String(i).repeat(64) as GgufModel['digest'] }));
   for (const [i, one] of models.entries()) {
-    await ensureGraph(one, OPTIONS, folder, () => undefined);
+    await ensureGraph(one, OPTIONS, folder, () => Promise.resolve(ok(one)));
     // as if used one after the other, a second apart, and the first of all used again at last
     const second = new Date(Date.now() - 60_000 + 1000 * i);
     await utimes(`${graphPath(one, OPTIONS, folder)}.verified.json`, second, second);
-    if (i === 2) await ensureGraph(models[0]!, OPTIONS, folder, () => undefined);
+    if (i === 2) await ensureGraph(models[0]!, OPTIONS, folder, () => Promise.resolve(ok(models[0]!)));
   }
   const kept = [0, 3, 4].map((i) => basename(graphPath(models[i]!, OPTIONS, folder)));
-  expect((await readdir(graphs())).sort()).toEqual(kept.flatMap((name) => [name, `${name}.verified.json`]).sort());
+  expect((await readdir(graphs())).sort()).toEqual(kept.flatMap((name) => [name, `${name}.weights`].flatMap((file) => [file, `${file}.verified.json`])).sort());
 });
 
 test('where nothing can be written the graph is used from memory', async () => {

@@ -4,3 +4,5 @@ export { formatModelFailure, type ModelFailure, type ModelSource, type SourceFai
 export type { OnProgress, OpenProgress } from './progress.ts';
 export { DEFAULT_ADAPTER_FOLDER, openRuntime, type OpenFailure, type OpenOptions, type Runtime } from './open-runtime.ts';
 export { openRepairer } from './open-repairer.ts';
+export { checkNodeEngines, NODE_ENGINE_WISHES, type NodeEngineChoice, type NodeEngineName, type NodeEngineWish } from './choose-engine.ts';
+export { formatEngineReason, type EngineReason } from '../probe/choice.ts';

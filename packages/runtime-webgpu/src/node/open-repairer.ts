@@ -1,7 +1,8 @@
-/** The front door in Node: one call from nothing to a repairer. */
+/** The front door in Node: one call from nothing to a repairer, which moves to the processor where the graphics adapter is lost. */
 import { performance } from 'node:perf_hooks';
 import { ok, type Result } from '@contractrl/core';
 import { createRepairer, type Repairer } from '../repairer.ts';
+import { createFallbackRepairer } from './fallback-repairer.ts';
 import { openRuntime, type OpenFailure, type OpenOptions } from './open-runtime.ts';
 
 /**
@@ -10,5 +11,12 @@ import { openRuntime, type OpenFailure, type OpenOptions } from './open-runtime.
  */
 export async function openRepairer(options: OpenOptions = {}): Promise<Result<Repairer, OpenFailure>> {
   const runtime = await openRuntime(options);
-  return runtime.ok ? ok(createRepairer({ ...runtime.value, clock: () => performance.now() })) : runtime;
+  if (!runtime.ok) return runtime;
+  const clock = (): number => performance.now();
+  const repairer = createRepairer({ ...runtime.value, clock });
+  if (runtime.value.choice.engine === 'cpu') return ok(repairer);
+  return ok(createFallbackRepairer(repairer, clock, async (code) => {
+    options.onProgress?.({ stage: 'engine-rejected', engine: 'webgpu', reason: { code } });
+    return openRepairer({ ...options, engine: 'cpu' });
+  }));
 }

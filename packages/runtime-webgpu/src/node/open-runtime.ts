@@ -10,14 +10,16 @@ import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from '../engine.ts';
 import type { LoraAdapter } from '../lora/adapter.ts';
 import { readAdapter } from '../lora/peft.ts';
-import { readGguf, type GgufModel } from '../model/gguf.ts';
+import { readGgufFile, readGgufTables, type GgufModel } from '../model/gguf.ts';
 import { createTokenizer } from '../model/tokenizer.ts';
 import type { GraphOptions } from '../onnx/graph.ts';
 import { weightReport, type WeightUse } from '../onnx/weight-report.ts';
 import { createOrtEngine } from '../ort/engine.ts';
+import type { OrtRuntime } from '../ort/runtime.ts';
 import type { Tokenizer } from '../tokenizer.ts';
+import { chooseNodeEngine, fallBack, NODE_FORMATS, type NodeEngineChoice, type NodeEngineName, type NodeEngineWish } from './choose-engine.ts';
 import { formatModelFailure, toFileFailure, type ModelFailure } from './failure.ts';
-import { readWholeFile } from './files.ts';
+import { openFile } from './files.ts';
 import { dropGraph, ensureGraph, type StoredGraph } from './graph-store.ts';
 import { cacheDirectory, fetchModel, type LocatedModel, type ModelOptions } from './model-store.ts';
 
@@ -26,12 +28,16 @@ export interface OpenOptions extends ModelOptions {
   readonly adapter?: string;
   /** Threads of one run; default: the runtime's own choice, all cores. */
   readonly threads?: number;
-  /** Default `q41x`: exact, 80 MB, the fastest exact format on CPUs. */
+  /** Default `cpu`. `webgpu` and `auto` test the graphics adapter first and fall back to the processor; {@link Runtime.choice} says why. */
+  readonly engine?: NodeEngineWish;
+  /** Default `q41x`: exact, 80 MB, the fastest exact format on CPUs; `q41` on WebGPU. */
   readonly format?: GraphOptions['format'];
 }
 
 export interface Runtime {
   readonly engine: Engine;
+  /** Which engine it is, and why not another. */
+  readonly choice: NodeEngineChoice;
   readonly tokenizer: Tokenizer;
   readonly vocabulary: Vocabulary;
   readonly model: LocatedModel;
@@ -58,7 +64,7 @@ export async function openRuntime(options: OpenOptions = {}): Promise<Result<Run
   if (!located.ok) return err(toOpenFailure(located.error));
   const adapter = await openAdapter(options.adapter ?? (located.value.isBase ? DEFAULT_ADAPTER_FOLDER : 'none'));
   if (!adapter.ok) return adapter;
-  const model = await openModel(located.value);
+  const model = await openModel(located.value, readGgufTables);
   if (!model.ok) return model;
   const tokenizer = createTokenizer(model.value);
   if (!tokenizer.ok) return err(openFailure(tokenizer.error, `The model’s tokenizer is not one that this library knows (${describe(tokenizer.error)}).`));
@@ -66,25 +72,27 @@ export async function openRuntime(options: OpenOptions = {}): Promise<Result<Run
     logitWidth: model.value.vocabularySize, tokens: tokenizer.value.tokens, stopIds: tokenizer.value.stopIds, encode: (text) => tokenizer.value.encodePlain(text),
   });
   if (!vocabulary.ok) return err(openFailure(vocabulary.error, 'The model’s tokenizer does not fit its weights.'));
-  const engine = await openEngine(model.value, options);
-  if (!engine.ok) return engine;
-  const used = engine.value.useAdapter(adapter.value);
+  const opened = await openEngine(model.value, located.value, options);
+  if (!opened.ok) return opened;
+  const { engine, choice } = opened.value;
+  const used = engine.useAdapter(adapter.value);
   if (!used.ok) {
-    await engine.value.dispose();
+    await engine.dispose();
     return err(openFailure(used.error, 'The adapter does not fit the base model: use an adapter that was trained for it, or --adapter none.'));
   }
   if (options.signal?.aborted === true) {
-    await engine.value.dispose();
+    await engine.dispose();
     return err(toOpenFailure({ code: 'model/aborted' }));
   }
-  const weightFormats = weightReport(model.value, formatOf(options));
-  return ok({ engine: engine.value, tokenizer: tokenizer.value, vocabulary: vocabulary.value, model: located.value, adapter: adapter.value, weightFormats });
+  const weightFormats = weightReport(model.value, formatOf(options, choice.engine));
+  return ok({ engine, choice, tokenizer: tokenizer.value, vocabulary: vocabulary.value, model: located.value, adapter: adapter.value, weightFormats });
 }
 
-async function openModel(located: LocatedModel): Promise<Result<GgufModel, OpenFailure>> {
-  const bytes = await readWholeFile(located.path);
-  if (!bytes.ok) return err(toOpenFailure(bytes.error));
-  const model = await readGguf(bytes.value, { digest: located.sha256 as GgufModel['digest'] });
+async function openModel(located: LocatedModel, read: typeof readGgufFile): Promise<Result<GgufModel, OpenFailure>> {
+  const file = await openFile(located.path);
+  if (!file.ok) return err(toOpenFailure(file.error));
+  const model = await read(file.value, located.sha256 as GgufModel['digest']);
+  await file.value.close();
   if (model.ok) return model;
   const advice = located.source === 'path' ? 'give another one, or leave out --model' : 'delete it and fetch it again';
   return err(openFailure(model.error, `The model file ${located.path} cannot be used (${describe(model.error)}): ${advice}.`));
@@ -112,34 +120,60 @@ async function openAdapter(folder: string): Promise<Result<LoraAdapter | undefin
   return adapter.ok ? adapter : failed(adapter.error, adapter.error.code);
 }
 
-async function openEngine(model: GgufModel, options: OpenOptions): Promise<Result<Engine, OpenFailure>> {
-  const { onProgress, threads } = options;
-  const graph: GraphOptions = { format: formatOf(options) };
+/** On the engine of choice, or on the processor where that one does not take the model. */
+async function openEngine(model: GgufModel, located: LocatedModel, options: OpenOptions): Promise<Result<Pick<Runtime, 'engine' | 'choice'>, OpenFailure>> {
+  const { onProgress } = options;
   // The native library is loaded only where a model is run: commands that need none start without its 30 MB.
   const ort = await import('onnxruntime-node');
-  const load = async (): Promise<{ readonly stored: StoredGraph; readonly engine: Awaited<ReturnType<typeof createOrtEngine>> | undefined }> => {
-    const stored = await ensureGraph(model, graph, cacheDirectory(options), () => onProgress?.({ stage: 'build-graph' }));
-    if (stored.kind === 'too-large') return { stored, engine: undefined };
+  let choice = await chooseNodeEngine(ort, options.engine ?? 'cpu', () => onProgress?.({ stage: 'test-engine' }));
+  let engine = await openEngineOn(choice.engine, ort, model, located, options);
+  if (!engine.ok && choice.engine === 'webgpu' && engine.error.code.startsWith('engine/')) {
+    choice = fallBack(engine.error.detail);
+    engine = await openEngineOn('cpu', ort, model, located, options);
+  }
+  for (const rejected of choice.rejected) onProgress?.({ stage: 'engine-rejected', ...rejected });
+  return engine.ok ? ok({ engine: engine.value, choice }) : engine;
+}
+
+async function openEngineOn(name: NodeEngineName, ort: OrtRuntime, model: GgufModel, located: LocatedModel, options: OpenOptions): Promise<Result<Engine, OpenFailure>> {
+  const { onProgress, threads } = options;
+  const graphOptions: GraphOptions = { format: formatOf(options, name) };
+  const readWhole = (): ReturnType<typeof openModel> => {
+    onProgress?.({ stage: 'build-graph' });
+    return openModel(located, readGgufFile);
+  };
+  const load = async (): Promise<Result<Loaded, OpenFailure>> => {
+    const graph = await ensureGraph(model, graphOptions, cacheDirectory(options), readWhole);
+    if (!graph.ok) return graph;
+    const stored = graph.value;
+    if (stored.kind === 'too-large') {
+      return err(openFailure({ code: 'model/too-large' }, 'The model’s weights take more than the 2 GiB that a graph can hold: use a file with fewer bits a weight.'));
+    }
     if (stored.kind === 'memory') onProgress?.({ stage: 'graph-not-kept', failure: stored.failure });
     onProgress?.({ stage: 'load' });
     const source = stored.kind === 'file' ? stored.path : stored.graph;
-    return { stored, engine: await createOrtEngine({ ort, model, graph, source, executionProvider: 'cpu', ...(threads === undefined ? {} : { threadCount: threads }) }) };
+    const engine = await createOrtEngine({ ort, model, graph: graphOptions, source, executionProvider: name, ...(threads === undefined ? {} : { threadCount: threads }) });
+    return ok({ stored, engine });
   };
   let loaded = await load();
   // A kept graph that does not load was damaged on disk: built anew, once.
-  if (loaded.engine?.ok === false && loaded.stored.kind === 'file' && !loaded.stored.isNew) {
-    await dropGraph(loaded.stored.path);
+  if (loaded.ok && !loaded.value.engine.ok && loaded.value.stored.kind === 'file' && !loaded.value.stored.isNew) {
+    await dropGraph(loaded.value.stored.path);
     loaded = await load();
   }
-  if (loaded.engine === undefined) {
-    return err(openFailure({ code: 'model/too-large' }, 'The model’s weights take more than the 2 GiB that a graph can hold: use a file with fewer bits a weight.'));
-  }
-  if (loaded.engine.ok) return loaded.engine;
-  return err(openFailure(loaded.engine.error, 'The model could not be started, perhaps for lack of memory (about 800 MB are needed for the default one): close other programs and try again.'));
+  if (!loaded.ok) return loaded;
+  const { engine } = loaded.value;
+  if (engine.ok) return engine;
+  return err(openFailure(engine.error, 'The model could not be started, perhaps for lack of memory (about 400 MB are needed for the default one): close other programs and try again.'));
 }
 
-function formatOf(options: OpenOptions): GraphOptions['format'] {
-  return options.format ?? 'q41x';
+interface Loaded {
+  readonly stored: StoredGraph;
+  readonly engine: Awaited<ReturnType<typeof createOrtEngine>>;
+}
+
+function formatOf(options: OpenOptions, engine: NodeEngineName): GraphOptions['format'] {
+  return options.format ?? NODE_FORMATS[engine];
 }
 
 function toOpenFailure(failure: ModelFailure): OpenFailure {

@@ -11,13 +11,14 @@ export class GraphBuilder implements OnnxGraph {
   readonly outputs: ValueInfo[] = [];
   readonly nodes: GraphNode[] = [];
   readonly initializers: Initializer[] = [];
-  readonly #external: boolean;
+  readonly #placement: WeightPlacement;
+  /** Bytes in the one file so far. */
+  #placedBytes = 0;
   readonly #constants = new Set<string>();
   readonly #results = new Set<string>();
 
-  /** With `external`, large initializers are given a file of their own instead of a place in the model. */
-  constructor(external: boolean) {
-    this.#external = external;
+  constructor(placement: WeightPlacement) {
+    this.#placement = placement;
   }
 
   input(name: string, type: DataType, dimensions: readonly Dimension[]): string {
@@ -48,22 +49,31 @@ export class GraphBuilder implements OnnxGraph {
   }
 
   weight(name: string, type: DataType, dimensions: readonly number[], data: ArrayBufferView<ArrayBuffer>): string {
-    const isExternal = this.#external && data.byteLength > INLINE_LIMIT_BYTES;
-    this.initializers.push({ name, type, dimensions, data, ...(isExternal ? { location: `${name}.bin` } : {}) });
+    const location = data.byteLength > INLINE_LIMIT_BYTES ? this.#place(name, data.byteLength) : undefined;
+    this.initializers.push({ name, type, dimensions, data, ...(location === undefined ? {} : { location }) });
     return name;
+  }
+
+  #place(name: string, sizeBytes: number): Initializer['location'] {
+    if (this.#placement === 'model') return undefined;
+    if (this.#placement === 'files') return { file: `${name}.bin`, offset: 0 };
+    const offset = this.#placedBytes;
+    this.#placedBytes += alignedSize(sizeBytes);
+    return { file: this.#placement.file, offset };
   }
 
   /** A list of integers, such as a shape; the same list is stored once. */
   integers(...values: readonly number[]): string {
-    return this.#constant(`integers(${values.join(' ')})`, 'int64', [values.length], BigInt64Array.from(values, BigInt));
+    return this.constant(`integers(${values.join(' ')})`, 'int64', [values.length], BigInt64Array.from(values, BigInt));
   }
 
   /** A number that multiplies a tensor of any shape; stored once. */
   float(value: number): string {
-    return this.#constant(`float(${value})`, 'float32', [1], Float32Array.of(value));
+    return this.constant(`float(${value})`, 'float32', [1], Float32Array.of(value));
   }
 
-  #constant(name: string, type: DataType, dimensions: readonly number[], data: ArrayBufferView<ArrayBuffer>): string {
+  /** A weight that several operators read: stored once under its name. */
+  constant(name: string, type: DataType, dimensions: readonly number[], data: ArrayBufferView<ArrayBuffer>): string {
     if (!this.#constants.has(name)) {
       this.#constants.add(name);
       this.weight(name, type, dimensions, data);
@@ -72,5 +82,13 @@ export class GraphBuilder implements OnnxGraph {
   }
 }
 
+/** Where large weights go: into the model, into files of their own, or one after the other into one file. */
+export type WeightPlacement = 'model' | 'files' | { readonly file: string };
+
 /** Shapes and norms stay in the model: ONNX Runtime reads shape constants while it loads, before external data is at hand. */
-const INLINE_LIMIT_BYTES = 65_536;
+const INLINE_LIMIT_BYTES = 8192;
+
+/** What a weight takes of a shared file: each begins on a cache line. */
+export function alignedSize(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / 64) * 64;
+}

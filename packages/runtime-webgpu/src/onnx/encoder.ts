@@ -26,12 +26,12 @@ export interface Initializer {
   readonly type: DataType;
   readonly dimensions: readonly number[];
   readonly data: ArrayBufferView<ArrayBuffer>;
-  /** Name of the file that holds `data` from its first byte on; inside the model where absent. */
-  readonly location?: string;
+  /** Which file holds `data`, from which byte on; inside the model where absent. */
+  readonly location?: { readonly file: string; readonly offset: number };
 }
 
-/** An integer or a float attribute; the two are different fields on the wire. */
-export type Attribute = { readonly int: number } | { readonly float: number };
+/** An integer, a list of integers or a float; they are different fields on the wire. */
+export type Attribute = { readonly int: number } | { readonly ints: readonly number[] } | { readonly float: number };
 
 export interface GraphNode {
   readonly operator: string;
@@ -134,7 +134,10 @@ function nodeMessage(node: GraphNode): Message {
 /** AttributeProto; field 20 is its type. */
 function attributeMessage(name: string, attribute: Attribute): Message {
   const message = new Message().text(1, name);
-  return 'int' in attribute ? message.integer(3, attribute.int).integer(20, 2) : message.float(2, attribute.float).integer(20, 1);
+  if ('int' in attribute) return message.integer(3, attribute.int).integer(20, 2);
+  if ('float' in attribute) return message.float(2, attribute.float).integer(20, 1);
+  for (const value of attribute.ints) message.integer(8, value);
+  return message.integer(20, 7);
 }
 
 /** TensorProto, with `raw_data` or the three entries of external data. */
@@ -143,7 +146,7 @@ function tensorMessage({ name, type, dimensions, data, location }: Initializer):
   for (const size of dimensions) message.integer(1, size);
   message.integer(2, DATA_TYPES[type]).text(8, name);
   if (location === undefined) return message.bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-  for (const [key, value] of [['location', location], ['offset', '0'], ['length', String(data.byteLength)]] as const) {
+  for (const [key, value] of [['location', location.file], ['offset', String(location.offset)], ['length', String(data.byteLength)]] as const) {
     message.message(13, new Message().text(1, key).text(2, value));
   }
   return message.integer(14, 1);

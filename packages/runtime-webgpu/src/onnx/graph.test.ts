@@ -2,11 +2,17 @@ import * as ort from 'onnxruntime-node';
 import { describe, expect, test } from 'vitest';
 import { TINY_CONFIGS, tinyModel } from '../../tests/support/tiny-model.ts';
 import { readRows } from '../../tests/support/real-model.ts';
+import { LINEAR_NAMES } from '../lora/adapter.ts';
+import { dequantise } from '../model/dequantise.ts';
 import { readGguf } from '../model/gguf.ts';
+import { linearTensor } from '../model/layout.ts';
 import type { RopeScaling } from '../model/rope-scaling.ts';
+import type { GgufTensor } from '../model/tensor.ts';
+import { GraphBuilder } from './builder.ts';
 import { concatBytes, encodeModel, type OnnxGraph } from './encoder.ts';
 import { buildGraph, graphCacheKey, type GraphOptions } from './graph.ts';
-import { carriageOf, packNibbles } from './linear.ts';
+import { GROUP_NAMES, groupMatrices, groupShape, LINEAR_GROUPS } from './linear-groups.ts';
+import { addLinear, carriageOf, packNibbles } from './linear.ts';
 import { weightReport } from './weight-report.ts';
 import { rotaryFrequencies, rotaryMagnitude, rotaryTables } from './rotary.ts';
 
@@ -45,7 +51,7 @@ describe('encoder', () => {
 
 describe('graph', () => {
   const variants: readonly GraphOptions[] = [
-    { format: 'q41x' }, { format: 'q41x', lora: false }, { format: 'f32' }, { format: 'f32', lora: false }, { format: 'q41x', contextLength: 32 },
+    { format: 'q41x' }, { format: 'q41x', lora: false }, { format: 'f32' }, { format: 'f32', lora: false }, { format: 'q41x', contextLength: 32 }, { format: 'q41x', batched: true },
   ];
 
   test('the same options give the same bytes, others give others and another cache key', () => {
@@ -71,7 +77,44 @@ describe('graph', () => {
   });
 });
 
+describe('groups of linears', () => {
+  test('hold every linear once', () => {
+    expect(GROUP_NAMES.flatMap((group) => LINEAR_GROUPS[group])).toEqual(LINEAR_NAMES);
+  });
+
+  test.each([
+    { what: 'one type', storage: 'Q4_1', counts: { qkv: 1, o: 1, gate_up: 1, down: 1 } },
+    { what: 'v and down in more bits', storage: { linears: 'Q4_K', wideLinears: 'Q6_K', embedding: 'Q8_0', head: 'F16' }, counts: { qkv: 2, o: 1, gate_up: 1, down: 1 } },
+  ] as const)('$what: as few matrices as that allows, with all rows in order', async ({ storage, counts }) => {
+    const tiny = tinyModel({ ...TINY_CONFIGS.llama, hiddenSize: 256, feedForwardSize: 256, headSize: 64 }, storage);
+    const gguf = await readGguf(tiny.file);
+    if (!gguf.ok) throw new Error(gguf.error.code);
+    for (const group of GROUP_NAMES) {
+      const matrices = groupMatrices(gguf.value, 1, group);
+      expect(matrices).toHaveLength(counts[group]);
+      const rows = LINEAR_GROUPS[group].flatMap((linear) => Array.from(tiny.weights.get(linearTensor(1, linear))!));
+      expect(matrices.flatMap((matrix) => Array.from(dequantise(matrix)))).toEqual(rows);
+      expect(matrices.reduce((sum, { shape }) => sum + shape[0]!, 0)).toBe(groupShape(gguf.value.config, group).outputSize);
+    }
+  });
+});
+
 describe('linears', () => {
+  test.each([1024, 1056])('sums of blocks over %d inputs, by a matrix or by an operator', async (inputSize) => {
+    const bytes = Uint8Array.from({ length: (3 * inputSize * 20) / 32 }, (_, i) => (i % 20 === 1 || i % 20 === 3 ? 0x28 + (i % 7) : (i * 37) % 256));
+    const weight: GgufTensor<'Q4_1'> = { name: 'w', type: 'Q4_1', shape: [3, inputSize], bytes };
+    const graph = new GraphBuilder('model');
+    graph.output(addLinear(graph, 'q41x', graph.input('x', 'float32', ['s', inputSize]), 'y', weight), 'float32', ['s', 3]);
+    const session = await ort.InferenceSession.create(concatBytes(encodeModel(graph)));
+    const x = Float32Array.from({ length: 2 * inputSize }, (_, i) => Math.sin(i));
+    const { y } = await session.run({ x: new ort.Tensor('float32', x, [2, inputSize]) });
+    const values = dequantise(weight);
+    const expected = [0, 1].flatMap((row) => [0, 1, 2].map((column) =>
+      Array.from({ length: inputSize }, (_, i) => x[row * inputSize + i]! * values[column * inputSize + i]!).reduce((sum, product) => sum + product)));
+    for (const [i, value] of expected.entries()) expect(y!.data[i]).toBeCloseTo(value, 3);
+    await session.release();
+  });
+
   test('neighbours share a byte, and what 4 bits around 8 leave goes into the corrections', () => {
     const integers = Int8Array.from({ length: 32 }, (_, i) => (i < 16 ? i : 31 - i));
     const packed = packNibbles({ blockLength: 32, integers, scales: Float32Array.of(0.5), minima: Float32Array.of(-2) }, { bias: 0, halves: 1 }, 1);

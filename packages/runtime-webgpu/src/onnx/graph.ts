@@ -1,23 +1,24 @@
 /**
- * The decoder as an ONNX graph: embeddings of the new tokens in, hidden state of the last position out, keys and values of every layer
- * in and out, and (with `lora`) A and B of all seven linears of every layer as inputs of free rank, so that an adapter is a feed.
+ * The decoder as an ONNX graph: embeddings of the new tokens in, hidden states of the kept positions out, keys and values of every layer
+ * in and out, and (with `lora`) A and B of every group of linears as inputs of free rank, so that an adapter is a feed. All between is `[s, size]`.
  * The head is not in the graph: the few logits a masked step needs are cheaper computed from the embedding rows (see row-table.ts).
  * Reference: ONNX Runtime contrib operators (GroupQueryAttention, SkipSimplifiedLayerNormalization, MatMulNBits).
  */
-import type { LinearName } from '../lora/adapter.ts';
+import type { ModelConfig } from '../model/config.ts';
 import { dequantise } from '../model/dequantise.ts';
 import type { GgufModel } from '../model/gguf.ts';
-import { linearShape, linearTensor, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor, type LayerVector } from '../model/layout.ts';
-import { halfSplitOrder, reorderRows } from '../model/row-order.ts';
+import { linearShape, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor } from '../model/layout.ts';
 import type { GgufTensor } from '../model/tensor.ts';
-import { GraphBuilder } from './builder.ts';
+import { addBatchedAttention, addBatchInputs } from './batched-attention.ts';
+import { alignedSize, GraphBuilder, type WeightPlacement } from './builder.ts';
 import { encodeModel, MS_DOMAIN } from './encoder.ts';
+import { groupMatrices, groupShape, LINEAR_GROUPS, type GroupName } from './linear-groups.ts';
 import { addLinear, type WeightFormat } from './linear.ts';
-import { EMBEDDINGS, HIDDEN, loraA, loraB, pastKey, pastValue, presentKey, presentValue, SEQUENCE_LENGTHS, TOTAL_LENGTH } from './names.ts';
+import { EMBEDDINGS, HIDDEN, KEPT_POSITIONS, loraA, loraB, pastKey, pastValue, presentKey, presentValue, SEQUENCE_LENGTHS, TOTAL_LENGTH } from './names.ts';
 import { rotaryTables } from './rotary.ts';
 
 /** Raised whenever the same options would give other bytes: part of every cache key. */
-export const GRAPH_VERSION = 2;
+export const GRAPH_VERSION = 5;
 
 /** Positions a graph is built for unless told otherwise, where the model allows them. The rotary tables grow with it: 256 bytes each for heads of 64. */
 export const DEFAULT_CONTEXT_LENGTH = 8192;
@@ -28,8 +29,13 @@ export interface GraphOptions {
   readonly lora?: boolean;
   /** At most the model's own; default the smaller of that and {@link DEFAULT_CONTEXT_LENGTH}. */
   readonly contextLength?: number;
-  /** Large weights as files of their own instead of inside the model: less memory in a browser. Default false. */
-  readonly external?: boolean;
+  /**
+   * Large weights beside the model instead of inside it, which saves copies: in files of their own (`'files'`), as a browser takes them, or all in one
+   * `file` in the model's folder, which ONNX Runtime maps into memory. Default `'model'`.
+   */
+  readonly weights?: WeightPlacement;
+  /** For several rows in one pass (see batch-engine.ts). Default false. */
+  readonly batched?: boolean;
 }
 
 /** Options with every default filled in. */
@@ -37,13 +43,14 @@ export interface GraphSettings {
   readonly format: WeightFormat;
   readonly lora: boolean;
   readonly contextLength: number;
+  readonly batched: boolean;
 }
 
 export interface DecoderGraph {
   readonly settings: GraphSettings;
   /** Written one after the other they are the `.onnx` file. */
   readonly parts: readonly Uint8Array<ArrayBuffer>[];
-  /** Files that the model refers to by name; empty unless `external`. */
+  /** What the model refers to by file name; empty where weights are in the model. Entries of one `path` follow each other in it. */
   readonly externalData: readonly ExternalData[];
   /** Of model and external data together. */
   readonly sizeBytes: number;
@@ -59,27 +66,30 @@ export function graphSettings(model: GgufModel, options: GraphOptions): GraphSet
   const limit = model.config.contextLength;
   const contextLength = options.contextLength ?? Math.min(limit, DEFAULT_CONTEXT_LENGTH);
   if (!Number.isInteger(contextLength) || contextLength < 1 || contextLength > limit) throw new RangeError(`contextLength must be 1 to ${limit}`);
-  return { format: options.format, lora: options.lora ?? true, contextLength };
+  return { format: options.format, lora: options.lora ?? true, contextLength, batched: options.batched ?? false };
 }
 
 /**
- * Name under which a graph built without `external` may be kept: equal keys mean equal bytes. Made of the model's digest, the version of this
+ * Name under which a graph with its weights in the model may be kept: equal keys mean equal bytes. Made of the model's digest, the version of this
  * builder and the settings; safe as a file name.
  */
 export function graphCacheKey(model: GgufModel, options: GraphOptions): string {
-  const { format, lora, contextLength } = graphSettings(model, options);
-  return `${(model.merged ?? model).digest.slice(0, 16)}-v${GRAPH_VERSION}-${format}${lora ? '-lora' : ''}-c${contextLength}`;
+  const { format, lora, contextLength, batched } = graphSettings(model, options);
+  return `${(model.merged ?? model).digest.slice(0, 16)}-v${GRAPH_VERSION}-${format}${lora ? '-lora' : ''}${batched ? '-batched' : ''}-c${contextLength}`;
 }
 
 /** Builds the graph; seconds of work and as many bytes as the weights have in the chosen format. */
 export function buildGraph(model: GgufModel, options: GraphOptions): DecoderGraph {
   const settings = graphSettings(model, options);
-  const graph = new GraphBuilder(options.external ?? false);
+  const graph = new GraphBuilder(options.weights ?? 'model');
   addDecoder(graph, model, settings);
   const parts = encodeModel(graph);
-  const externalData = graph.initializers.flatMap(({ location, data }) =>
-    location === undefined ? [] : [{ path: location, data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) }],
-  );
+  const externalData = graph.initializers.flatMap(({ location, data }): readonly ExternalData[] => {
+    if (location === undefined) return [];
+    const weight = { path: location.file, data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) };
+    const paddingBytes = typeof options.weights === 'object' ? alignedSize(data.byteLength) - data.byteLength : 0;
+    return paddingBytes === 0 ? [weight] : [weight, { path: location.file, data: new Uint8Array(paddingBytes) }];
+  });
   const sizeBytes = [...parts, ...externalData.map(({ data }) => data)].reduce((total, bytes) => total + bytes.length, 0);
   return { settings, parts, externalData, sizeBytes };
 }
@@ -91,16 +101,23 @@ function addDecoder(graph: GraphBuilder, model: GgufModel, settings: GraphSettin
   graph.weight('cos', 'float32', [settings.contextLength, config.ropeSize / 2], cos);
   graph.weight('sin', 'float32', [settings.contextLength, config.ropeSize / 2], sin);
   graph.input(EMBEDDINGS, 'float32', [1, 's', config.hiddenSize]);
+  graph.input(KEPT_POSITIONS, 'int32', ['k']);
+  graph.output(HIDDEN, 'float32', ['k', config.hiddenSize]);
+  if (settings.batched) addBatchInputs(graph, config);
+  else addSequenceInputs(graph, config);
+  const decoder = new DecoderBuilder(graph, model, settings);
+  const rows = graph.node('Reshape', [EMBEDDINGS, graph.integers(-1, config.hiddenSize)], `${EMBEDDINGS}.rows`);
+  let stream: Stream = { residual: rows, normed: decoder.norm(rows, vectorTensor(0, 'attn_norm.weight')) };
+  for (let layer = 0; layer < config.layerCount; layer++) stream = decoder.layer(layer, stream);
+}
+
+function addSequenceInputs(graph: GraphBuilder, { layerCount, kvHeadCount, headSize }: ModelConfig): void {
   graph.input(SEQUENCE_LENGTHS, 'int32', [1]);
   graph.input(TOTAL_LENGTH, 'int32', []);
-  graph.output(HIDDEN, 'float32', [1, 1, config.hiddenSize]);
-  for (let layer = 0; layer < config.layerCount; layer++) {
-    for (const name of [pastKey(layer), pastValue(layer)]) graph.input(name, 'float32', [1, config.kvHeadCount, 'p', config.headSize]);
-    for (const name of [presentKey(layer), presentValue(layer)]) graph.output(name, 'float32', [1, config.kvHeadCount, 't', config.headSize]);
+  for (let layer = 0; layer < layerCount; layer++) {
+    for (const name of [pastKey(layer), pastValue(layer)]) graph.input(name, 'float32', [1, kvHeadCount, 'p', headSize]);
+    for (const name of [presentKey(layer), presentValue(layer)]) graph.output(name, 'float32', [1, kvHeadCount, 't', headSize]);
   }
-  const decoder = new DecoderBuilder(graph, model, settings);
-  let stream: Stream = { residual: EMBEDDINGS, normed: decoder.norm(EMBEDDINGS, vectorTensor(0, 'attn_norm.weight')) };
-  for (let layer = 0; layer < config.layerCount; layer++) stream = decoder.layer(layer, stream);
 }
 
 /** The residual sum so far, and the same after the next norm. */
@@ -123,9 +140,9 @@ class DecoderBuilder {
   layer(layer: number, { residual, normed }: Stream): Stream {
     const isLast = layer + 1 === this.#model.config.layerCount;
     const attended = this.#attention(layer, normed);
-    // What follows the last attention is needed of the last position only.
-    const [kept, keptResidual] = isLast ? [this.#lastPosition(attended), this.#lastPosition(residual)] : [attended, residual];
-    const output = this.#linear(layer, 'o', kept);
+    // What follows the last attention is needed of the kept positions only.
+    const [kept, keptResidual] = isLast ? [this.#keptPositions(attended), this.#keptPositions(residual)] : [attended, residual];
+    const output = this.#linears(layer, 'o', kept);
     const middle = this.#skipNorm(keptResidual, output, vectorTensor(layer, 'ffn_norm.weight'), `middle.${layer}`);
     const down = this.#feedForward(layer, middle.normed);
     const nextNorm = isLast ? OUTPUT_NORM : vectorTensor(layer + 1, 'attn_norm.weight');
@@ -138,23 +155,19 @@ class DecoderBuilder {
   }
 
   #attention(layer: number, x: string): string {
+    const { config } = this.#model;
+    const attended = this.#settings.batched ? addBatchedAttention(this.#graph, config, layer, ...this.#queryKeyValue(layer, x)) : this.#sequenceAttention(layer, x);
+    return this.#graph.node('Reshape', [attended, this.#graph.integers(-1, config.headCount * config.headSize)], `${attended}.rows`);
+  }
+
+  #sequenceAttention(layer: number, x: string): string {
     const { architecture, headCount, kvHeadCount, headSize } = this.#model.config;
-    let query = this.#linear(layer, 'q', x);
-    let key = this.#linear(layer, 'k', x);
-    let value = this.#linear(layer, 'v', x);
-    if (architecture === 'qwen2') {
-      query = this.#bias(layer, query, 'attn_q.bias');
-      key = this.#bias(layer, key, 'attn_k.bias');
-      value = this.#bias(layer, value, 'attn_v.bias');
-    }
-    if (architecture === 'qwen3') {
-      query = this.#headNorm(query, headCount, vectorTensor(layer, 'attn_q_norm.weight'));
-      key = this.#headNorm(key, kvHeadCount, vectorTensor(layer, 'attn_k_norm.weight'));
-    }
+    // the operator takes queries, keys and values side by side as they are
+    const parts = architecture === 'qwen3' ? this.#queryKeyValue(layer, x) : [this.#sequence(this.#packedQueryKeyValue(layer, x)), '', ''];
     const attended = `attention.${layer}`;
     this.#graph.nodeOf(
       'GroupQueryAttention',
-      [query, key, value, pastKey(layer), pastValue(layer), SEQUENCE_LENGTHS, TOTAL_LENGTH, 'cos', 'sin'],
+      [...parts, pastKey(layer), pastValue(layer), SEQUENCE_LENGTHS, TOTAL_LENGTH, 'cos', 'sin'],
       [attended, presentKey(layer), presentValue(layer)],
       {
         attributes: {
@@ -167,41 +180,65 @@ class DecoderBuilder {
     return attended;
   }
 
+  /** `[s, queries | keys | values]` */
+  #packedQueryKeyValue(layer: number, x: string): string {
+    const packed = this.#linears(layer, 'qkv', x);
+    return this.#model.config.architecture === 'qwen2' ? this.#bias(layer, packed) : packed;
+  }
+
+  /** Each `[1, s, its size]`. */
+  #queryKeyValue(layer: number, x: string): readonly [string, string, string] {
+    const { architecture, headCount, kvHeadCount } = this.#model.config;
+    const [query, key, value] = this.#split(this.#sequence(this.#packedQueryKeyValue(layer, x)), 'qkv', 2);
+    if (architecture !== 'qwen3') return [query!, key!, value!];
+    return [
+      this.#headNorm(query!, headCount, vectorTensor(layer, 'attn_q_norm.weight')), this.#headNorm(key!, kvHeadCount, vectorTensor(layer, 'attn_k_norm.weight')), value!,
+    ];
+  }
+
   /** SwiGLU: `down(silu(gate(x)) · up(x))`. */
   #feedForward(layer: number, x: string): string {
-    const gate = this.#linear(layer, 'gate', x);
-    const up = this.#linear(layer, 'up', x);
-    const sigmoid = this.#graph.node('Sigmoid', [gate], `${gate}.sigmoid`);
-    const silu = this.#graph.node('Mul', [gate, sigmoid], `${gate}.silu`);
-    return this.#linear(layer, 'down', this.#graph.node('Mul', [silu, up], `${gate}.product`));
+    const [gate, up] = this.#split(this.#linears(layer, 'gate_up', x), 'gate_up', 1);
+    const sigmoid = this.#graph.node('Sigmoid', [gate!], `${gate!}.sigmoid`);
+    const silu = this.#graph.node('Mul', [gate!, sigmoid], `${gate!}.silu`);
+    return this.#linears(layer, 'down', this.#graph.node('Mul', [silu, up!], `${gate!}.product`));
   }
 
-  #linear(layer: number, linear: LinearName, x: string): string {
-    const name = `${linear}.${layer}`;
-    const base = addLinear(this.#graph, this.#settings.format, x, name, this.#weight(layer, linear));
+  /** The results of a group side by side, `[s, outputSize]`. */
+  #linears(layer: number, group: GroupName, x: string): string {
+    const name = `${group}.${layer}`;
+    const matrices = groupMatrices(this.#model, layer, group);
+    const parts = matrices.map((matrix, part) => addLinear(this.#graph, this.#settings.format, x, matrices.length === 1 ? name : `${name}.${part}`, matrix));
+    const base = parts.length === 1 ? parts[0]! : this.#graph.node('Concat', parts, name, { attributes: { axis: { int: 1 } } });
     if (!this.#settings.lora) return base;
-    const { inputSize, outputSize } = linearShape(this.#model.config, linear);
-    const a = this.#graph.input(loraA(layer, linear), 'float32', [inputSize, 'r']);
-    const b = this.#graph.input(loraB(layer, linear), 'float32', ['r', outputSize]);
+    const { inputSize, outputSize } = groupShape(this.#model.config, group);
+    const rank = `r.${name}`;
+    const a = this.#graph.input(loraA(layer, group), 'float32', [inputSize, rank]);
+    const b = this.#graph.input(loraB(layer, group), 'float32', [rank, outputSize]);
     const low = this.#graph.node('MatMul', [x, a], `${name}.low`);
-    const update = this.#graph.node('MatMul', [low, b], `${name}.update`);
-    return this.#graph.node('Add', [base, update], `${name}.adapted`);
+    return this.#graph.node('Gemm', [low, b, base], `${name}.adapted`);
   }
 
-  /** The matrix of one linear, rows in half-split order. */
-  #weight(layer: number, linear: LinearName): GgufTensor {
-    const { architecture, headSize, ropeSize } = this.#model.config;
-    const tensor = this.#tensor(linearTensor(layer, linear));
-    if (architecture !== 'llama' || (linear !== 'q' && linear !== 'k')) return tensor;
-    const { outputSize } = linearShape(this.#model.config, linear);
-    return { ...tensor, bytes: reorderRows(tensor.bytes, tensor.bytes.length / outputSize, halfSplitOrder(outputSize, headSize, ropeSize)) };
+  /** The members' results apart, which lie side by side along `axis`. */
+  #split(x: string, group: GroupName, axis: number): readonly string[] {
+    const outputs = LINEAR_GROUPS[group].map((linear) => `${x}.${linear}`);
+    const sizes = LINEAR_GROUPS[group].map((linear) => linearShape(this.#model.config, linear).outputSize);
+    this.#graph.nodeOf('Split', [x, this.#graph.integers(...sizes)], outputs, { attributes: { axis: { int: axis } } });
+    return outputs;
   }
 
-  #bias(layer: number, x: string, vector: LayerVector): string {
-    return this.#graph.node('Add', [x, this.#vector(vectorTensor(layer, vector))], `${x}.biased`);
+  /** `[s, size]` to `[1, s, size]`. */
+  #sequence(x: string): string {
+    return this.#graph.node('Unsqueeze', [x, this.#graph.integers(0)], `${x}.sequence`);
   }
 
-  /** RMS norm over each head by itself, before the rotary embedding. */
+  #bias(layer: number, packed: string): string {
+    const tensors = (['attn_q.bias', 'attn_k.bias', 'attn_v.bias'] as const).map((vector) => this.#tensor(vectorTensor(layer, vector)));
+    const values = Float32Array.from(tensors.flatMap((tensor) => [...dequantise(tensor)]));
+    return this.#graph.node('Add', [packed, this.#graph.weight(`${packed}.bias`, 'float32', [values.length], values)], `${packed}.biased`);
+  }
+
+  /** RMS norm over each head by itself, before the rotary embedding; `[1, s, heads · h]`, which is what ONNX Runtime expects where it fuses this into the attention. */
   #headNorm(x: string, headCount: number, tensor: string): string {
     const heads = this.#graph.node('Reshape', [x, this.#graph.integers(0, 0, headCount, this.#model.config.headSize)], `${x}.heads`);
     return this.#graph.node('Reshape', [this.norm(heads, tensor), this.#graph.integers(0, 0, -1)], `${x}.head_normed`);
@@ -215,9 +252,8 @@ class DecoderBuilder {
     return { residual: sum, normed };
   }
 
-  #lastPosition(x: string): string {
-    const [start, end, axis] = [this.#graph.integers(-1), this.#graph.integers(INT32_MAX), this.#graph.integers(1)];
-    return this.#graph.node('Slice', [x, start, end, axis], `${x}.last`);
+  #keptPositions(x: string): string {
+    return this.#graph.node('Gather', [x, KEPT_POSITIONS], `${x}.kept`, { attributes: { axis: { int: 0 } } });
   }
 
   #vector(name: string): string {
@@ -231,5 +267,3 @@ class DecoderBuilder {
     return tensor;
   }
 }
-
-const INT32_MAX = 2 ** 31 - 1;

@@ -1,6 +1,7 @@
 import * as ort from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Digest } from '@contractrl/core';
+import { largestDifference } from '../../tests/support/tiny-engine.ts';
 import { TINY_CONFIGS, tinyModel } from '../../tests/support/tiny-model.ts';
 import type { Engine, KvCache } from '../engine.ts';
 import { LINEAR_NAMES, type LinearName, type LoraAdapter, type LoraMatrix } from '../lora/adapter.ts';
@@ -57,6 +58,48 @@ describe('steps', () => {
     const again = await extend(engine, cache, [4]);
     expect(again.hidden).toEqual(first.hidden);
     expect([cache.length, first.cache.length]).toEqual([3, 4]);
+  });
+
+  test('a guess is verified with the states that single steps give, in parts too', async () => {
+    const [shared, tokens] = [(await extend(engine, engine.emptyCache, [1, 2])).cache, [3, 4, 5, 6, 7]];
+    const parted = await start({ maxChunkLength: 2 });
+    const partedStart = (await extend(parted, parted.emptyCache, [1, 2])).cache;
+    const [whole, parts] = [await engine.verify(shared, tokens), await parted.verify(partedStart, tokens)];
+    if (!whole.ok || !parts.ok) throw new Error('a guess was not verified');
+    expect([whole.value.hiddens.length, parts.value.hiddens.length, parts.value.cache.length]).toEqual([5, 5, 7]);
+    for (const [index, hidden] of whole.value.hiddens.entries()) {
+      const alone = (await extend(engine, shared, tokens.slice(0, index + 1))).hidden;
+      expect(largestDifference(hidden, alone)).toBeLessThan(1e-4);
+      expect(largestDifference(parts.value.hiddens[index]!, alone)).toBeLessThan(1e-4);
+    }
+    for (const count of [1, 2, 4]) {
+      const [few, fewOfParts] = [await engine.verify(shared, tokens, undefined, count), await parted.verify(partedStart, tokens, undefined, count)];
+      if (!few.ok || !fewOfParts.ok) throw new Error('a guess was not verified');
+      expect(few.value.hiddens).toHaveLength(count);
+      for (let back = 1; back <= count; back++) {
+        expect(largestDifference(few.value.hiddens.at(-back)!, whole.value.hiddens.at(-back)!)).toBeLessThan(1e-4);
+        expect(largestDifference(fewOfParts.value.hiddens.at(-back)!, whole.value.hiddens.at(-back)!)).toBeLessThan(1e-4);
+      }
+    }
+    await parted.dispose();
+  });
+
+  test('a cache that was cut goes on as one that never was longer, again and again, and the longer one is whole', async () => {
+    const tokens = [9, 8, 7, 6, 5, 4, 3];
+    const { cache } = await extend(engine, engine.emptyCache, tokens);
+    const untouched = await extend(engine, cache, [2]);
+    for (const length of [0, 1, 4, 7]) {
+      let cut = engine.shorten(cache, length);
+      let fresh = length === 0 ? engine.emptyCache : (await extend(engine, engine.emptyCache, tokens.slice(0, length))).cache;
+      for (const chunk of [[11], [12, 13], [14], [15, 16, 17, 18]]) {
+        const [step, expected] = [await extend(engine, cut, chunk), await extend(engine, fresh, chunk)];
+        expect(step.cache.length).toBe(expected.cache.length);
+        expect(largestDifference(step.hidden, expected.hidden)).toBeLessThan(1e-4);
+        [cut, fresh] = [step.cache, expected.cache];
+      }
+    }
+    expect((await extend(engine, cache, [2])).hidden).toEqual(untouched.hidden);
+    for (const length of [-1, 8, 0.5]) expect(() => engine.shorten(cache, length)).toThrow(RangeError);
   });
 
   test('steps asked for at once run one after the other, each on its own cache', async () => {

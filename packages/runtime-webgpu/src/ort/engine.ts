@@ -1,114 +1,49 @@
 /**
- * The engine port over ONNX Runtime: native, WASM or WebGPU. One run: embedding rows of the new tokens, the cache and the adapter go in; the
- * hidden state of the last position and a longer cache come out. On a GPU, cache and adapter stay there and only the hidden state comes back.
+ * The engine port over ONNX Runtime: native, WASM or WebGPU. One run: embedding rows of the new tokens, the cache and the adapter go in; the hidden
+ * states of the last positions and a longer cache come out. On a GPU, cache and adapter stay there and only the hidden states come back.
  * Runs are queued, one at a time, because a session is not re-entrant. Every failure of the library is caught here and becomes an `EngineFailure`.
  */
 import { err, ok, type Digest, type Result } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
 import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import type { Engine, EngineFailure, EngineIdentity, EngineStep, KvCache } from '../engine.ts';
+import type { Engine, EngineFailure, EngineIdentity, EngineStep, EngineVerification, KvCache } from '../engine.ts';
 import type { LoraAdapter } from '../lora/adapter.ts';
 import { loraFeeds, zeroFeeds, type LoraFeed } from '../lora/feeds.ts';
 import type { ModelConfig } from '../model/config.ts';
-import type { GgufModel } from '../model/gguf.ts';
-import { EMBEDDING, HEAD } from '../model/layout.ts';
-import { createRowTable, type RowTable } from '../model/row-table.ts';
-import { buildGraph, graphSettings, type DecoderGraph, type GraphOptions, type GraphSettings } from '../onnx/graph.ts';
-import { concatBytes } from '../onnx/encoder.ts';
-import { EMBEDDINGS, HIDDEN, loraA, pastKey, pastValue, presentKey, presentValue, SEQUENCE_LENGTHS, TOTAL_LENGTH } from '../onnx/names.ts';
-import { toLoadFailure, toRunFailure, type LoadFailure } from './failure.ts';
+import { graphSettings, type GraphSettings } from '../onnx/graph.ts';
+import { EMBEDDINGS, HIDDEN, KEPT_POSITIONS, pastKey, pastValue, presentKey, presentValue, SEQUENCE_LENGTHS, TOTAL_LENGTH } from '../onnx/names.ts';
+import { toRunFailure } from './failure.ts';
 import { SAFE_CHUNK_LENGTH, toCpuTensors, toGpuTensors, type GpuDevice, type OwnedTensors } from './gpu.ts';
 import { GpuTensors, OrtKvCache } from './kv-cache.ts';
 import type { OrtRuntime } from './runtime.ts';
+import { openSession, type EngineLoadIssue, type SessionOptions } from './session.ts';
+import { TokenTables } from './token-tables.ts';
 
-export interface OrtEngineOptions {
-  readonly ort: OrtRuntime;
-  readonly model: GgufModel;
-  /** Which graph: weight format, LoRA inputs, context length. */
-  readonly graph: GraphOptions;
-  /** Path of an `.onnx` file built with the same options (see `graphCacheKey`), or a graph just built. Built here where absent. */
-  readonly source?: string | DecoderGraph;
-  /** `cpu` in Node, `wasm` or `webgpu` in a browser. */
-  readonly executionProvider: 'cpu' | 'wasm' | 'webgpu';
-  /**
-   * The GPU to run on, see `openGpu`; from here on the engine's, and destroyed with it. Without one ONNX Runtime makes its own, whose loss is
-   * only noticed by a run, and brings keys and values back to the CPU after each run: what Node's provider can do.
-   */
-  readonly gpu?: GpuDevice;
+export interface OrtEngineOptions extends SessionOptions {
   /** Longer chunks are run in parts of this many tokens. Default: no limit, and {@link SAFE_CHUNK_LENGTH} on a GPU that ONNX Runtime opened itself. */
   readonly maxChunkLength?: number;
-  /** Threads of one run in Node. On WASM they are set once for the page, in `ort.env.wasm.numThreads`, before the first session. */
-  readonly threadCount?: number;
-  readonly onProgress?: (phase: EnginePhase) => void;
 }
-
-/** Steps of starting an engine, reported as each begins. */
-export type EnginePhase = 'build-graph' | 'load-session' | 'ready';
-
-export type EngineLoadIssue =
-  /** `engine/load-failed`: ONNX Runtime refused the graph: damaged cache file, no such backend. */
-  | LoadFailure
-  /** The file at `source` is a graph of another model or of other options. */
-  | { readonly code: 'engine/wrong-graph'; readonly detail: string };
 
 /** Starts an engine: builds the graph unless one is given, and loads it into a session. */
 export async function createOrtEngine(options: OrtEngineOptions): Promise<Result<Engine, EngineLoadIssue>> {
-  const { ort, model, onProgress, gpu } = options;
-  const settings = graphSettings(model, options.graph);
-  if (options.source === undefined) onProgress?.('build-graph');
-  const source = options.source ?? buildGraph(model, options.graph);
-  onProgress?.('load-session');
-  const session = await loadSession(ort, source, options);
-  if (!session.ok) {
-    gpu?.destroy();
-    return session;
-  }
-  const mismatch = graphMismatch(session.value, model.config, settings);
-  if (mismatch !== undefined) {
-    await session.value.release();
-    gpu?.destroy();
-    return err({ code: 'engine/wrong-graph', detail: mismatch });
-  }
-  onProgress?.('ready');
-  return ok(new OrtEngine(options, session.value, settings));
+  const session = await openSession(options);
+  return session.ok ? ok(new OrtEngine(options, session.value, graphSettings(options.model, options.graph))) : session;
 }
-
-async function loadSession(ort: OrtRuntime, source: string | DecoderGraph, options: OrtEngineOptions): Promise<Result<InferenceSession, EngineLoadIssue>> {
-  const sessionOptions: InferenceSession.SessionOptions = {
-    executionProviders: [options.gpu === undefined ? options.executionProvider : { name: 'webgpu', device: options.gpu as never }],
-    ...(options.gpu === undefined ? {} : { preferredOutputLocation: cacheOnGpu(options.model.config) }),
-    logSeverityLevel: LOG_ERRORS_ONLY,
-    ...(options.threadCount === undefined ? {} : { intraOpNumThreads: options.threadCount }),
-  };
-  try {
-    if (typeof source === 'string') return ok(await ort.InferenceSession.create(source, sessionOptions));
-    if (source.externalData.length > 0) sessionOptions.externalData = source.externalData;
-    return ok(await ort.InferenceSession.create(concatBytes(source.parts), sessionOptions));
-  } catch (cause) {
-    return err(toLoadFailure(cause));
-  }
-}
-
-/** Where each output goes: what only the next run reads stays on the GPU. */
-function cacheOnGpu({ layerCount }: ModelConfig): Record<string, 'cpu' | 'gpu-buffer'> {
-  const names = Array.from({ length: layerCount }, (_, layer) => [presentKey(layer), presentValue(layer)]).flat();
-  return { [HIDDEN]: 'cpu', ...Object.fromEntries(names.map((name) => [name, 'gpu-buffer'] as const)) };
-}
-
-const LOG_ERRORS_ONLY = 3;
 
 /** A call, so that the compiler does not take the answer before a run for the answer after it. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted ?? false;
 }
 
-/** What tells that a graph file was built for other options; sizes that the names do not show are part of its cache key. */
-function graphMismatch(session: InferenceSession, config: ModelConfig, settings: GraphSettings): string | undefined {
-  const names = new Set(session.inputNames);
-  if (!names.has(EMBEDDINGS) || !session.outputNames.includes(HIDDEN)) return 'not a decoder graph of this library';
-  if (!names.has(pastKey(config.layerCount - 1)) || names.has(pastKey(config.layerCount))) return `not of ${config.layerCount} layers`;
-  if (names.has(loraA(0, 'q')) !== settings.lora) return settings.lora ? 'no adapter inputs' : 'unexpected adapter inputs';
-  return undefined;
+/** What one run gives: hidden states of the last positions, in order, at least of so many as were asked for. */
+interface ChunkRun {
+  readonly cache: OrtKvCache;
+  readonly hiddens: readonly Float32Array[];
+}
+
+/** Views on the rows of a matrix. */
+function splitRows(matrix: Float32Array, width: number): readonly Float32Array[] {
+  return Array.from({ length: matrix.length / width }, (_, row) => matrix.subarray(row * width, (row + 1) * width));
 }
 
 class OrtEngine implements Engine {
@@ -123,8 +58,7 @@ class OrtEngine implements Engine {
   readonly #hasLora: boolean;
   /** Digest of the adapter that is in the weights. */
   readonly #mergedDigest: Digest | undefined;
-  readonly #embedding: RowTable;
-  readonly #head: RowTable;
+  readonly #tables: TokenTables;
   readonly #gpu: GpuDevice | undefined;
   readonly #maxChunkLength: number;
   readonly #onGpu: GpuTensors = new GpuTensors();
@@ -146,11 +80,7 @@ class OrtEngine implements Engine {
     this.#hasLora = settings.lora;
     this.#mergedDigest = model.merged?.adapterDigest;
     this.adapterDigest = this.#mergedDigest;
-    const embedding = model.tensors.get(EMBEDDING);
-    if (embedding === undefined) throw new TypeError('model: no embedding, though readGguf checks the layout');
-    this.#embedding = createRowTable(embedding);
-    const head = model.tensors.get(HEAD);
-    this.#head = head === undefined ? this.#embedding : createRowTable(head);
+    this.#tables = new TokenTables(model);
     this.#adapter = this.#toTensors(settings.lora ? zeroFeeds(model.config) : []);
     this.identity = { backend: `onnxruntime-${options.executionProvider}`, modelDigest: model.digest, format: settings.format };
     this.logitWidth = model.vocabularySize;
@@ -179,29 +109,29 @@ class OrtEngine implements Engine {
   }
 
   async extend(cache: KvCache, tokens: readonly TokenId[], signal?: AbortSignal): Promise<Result<EngineStep, EngineFailure>> {
+    const run = await this.#enqueue(cache, tokens, 1, signal);
+    return run.ok ? ok({ cache: run.value.cache, hidden: run.value.hiddens.at(-1)! }) : run;
+  }
+
+  async verify(cache: KvCache, tokens: readonly TokenId[], signal?: AbortSignal, count: number = tokens.length): Promise<Result<EngineVerification, EngineFailure>> {
+    return this.#enqueue(cache, tokens, count, signal);
+  }
+
+  shorten(cache: KvCache, length: number): KvCache {
     this.#checkCache(cache);
-    if (tokens.length === 0) throw new RangeError('tokens: at least one');
-    for (const token of tokens) this.#checkId(token);
-    const step = this.#queue.then(() => this.#run(cache, tokens, signal));
-    // without its result, which would keep the last cache from being collected
-    this.#queue = step.then(() => undefined);
-    return step;
+    if (!Number.isInteger(length) || length < 0 || length > cache.length) throw new RangeError(`length: must be 0 to ${cache.length}`);
+    // where nothing is left it has nothing to share
+    const shortened = length === 0 ? new OrtKvCache(this, 0, this.#emptyTensors(), undefined) : new OrtKvCache(this, length, cache.tensors!, cache.adapterDigest);
+    this.#onGpu.share(shortened);
+    return shortened;
   }
 
   logitsOf(hidden: Float32Array, ids: Int32Array, out: Float32Array): void {
-    this.#checkHidden(hidden);
-    if (out.length < ids.length) throw new RangeError(`out: room for ${ids.length} logits`);
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i]!;
-      this.#checkId(id);
-      out[i] = this.#head.dot(id, hidden);
-    }
+    this.#tables.logitsOf(hidden, ids, out);
   }
 
   allLogits(hidden: Float32Array, out: Float32Array): void {
-    this.#checkHidden(hidden);
-    if (out.length !== this.logitWidth) throw new RangeError(`out: must have ${this.logitWidth} elements`);
-    this.#head.multiply(hidden, out);
+    this.#tables.allLogits(hidden, out);
   }
 
   release(cache: KvCache): void {
@@ -231,19 +161,35 @@ class OrtEngine implements Engine {
     this.#interrupt?.(this.#failure);
   }
 
-  async #run(cache: OrtKvCache, tokens: readonly TokenId[], signal: AbortSignal | undefined): Promise<Result<EngineStep, EngineFailure>> {
+  async #enqueue(cache: KvCache, tokens: readonly TokenId[], keptCount: number, signal: AbortSignal | undefined): Promise<Result<ChunkRun, EngineFailure>> {
+    this.#checkCache(cache);
+    if (tokens.length === 0) throw new RangeError('tokens: at least one');
+    for (const token of tokens) this.#tables.checkId(token);
+    const run = this.#queue.then(() => this.#run(cache, tokens, keptCount, signal));
+    // without its result, which would keep the last cache from being collected
+    this.#queue = run.then(() => undefined);
+    return run;
+  }
+
+  async #run(cache: OrtKvCache, tokens: readonly TokenId[], keptCount: number, signal: AbortSignal | undefined): Promise<Result<ChunkRun, EngineFailure>> {
     const length = cache.length + tokens.length;
     if (length > this.contextLength) return err({ code: 'engine/context-full', length, limit: this.contextLength });
     let current = cache;
+    const hiddens: Float32Array[] = [];
     for (let from = 0; ; from += this.#maxChunkLength) {
-      const step = await this.#runChunk(current, tokens.slice(from, from + this.#maxChunkLength), signal);
+      const chunk = tokens.slice(from, from + this.#maxChunkLength);
+      // the graph gives one state at the least
+      const keptHere = Math.max(1, Math.min(chunk.length, keptCount - (tokens.length - from - chunk.length)));
+      const run = await this.#runChunk(current, chunk, keptHere, signal);
       if (current !== cache) this.#onGpu.release(current);
-      if (!step.ok || step.value.cache.length === length) return step;
-      current = step.value.cache;
+      if (!run.ok) return run;
+      hiddens.push(...run.value.hiddens);
+      current = run.value.cache;
+      if (current.length === length) return ok({ cache: current, hiddens });
     }
   }
 
-  async #runChunk(cache: OrtKvCache, tokens: readonly TokenId[], signal: AbortSignal | undefined): Promise<Result<EngineStep & { readonly cache: OrtKvCache }, EngineFailure>> {
+  async #runChunk(cache: OrtKvCache, tokens: readonly TokenId[], keptCount: number, signal: AbortSignal | undefined): Promise<Result<ChunkRun, EngineFailure>> {
     if (this.#failure !== undefined) return err(this.#failure);
     if (isAborted(signal)) return err({ code: 'engine/aborted' });
     const { adapterDigest } = this;
@@ -251,7 +197,7 @@ class OrtEngine implements Engine {
       return err({ code: 'engine/adapter-mismatch', detail: 'the cache was filled under another adapter' });
     }
     const length = cache.length + tokens.length;
-    const outputs = await this.#runSession(() => this.#feeds(cache, tokens, length));
+    const outputs = await this.#runSession(() => this.#feeds(cache, tokens, keptCount));
     this.#interrupt = undefined;
     if (!outputs.ok) {
       this.#failure ??= outputs.error;
@@ -259,9 +205,9 @@ class OrtEngine implements Engine {
     }
     const grown = new OrtKvCache(this, length, this.#cacheTensors(outputs.value), adapterDigest);
     this.#onGpu.hold(grown);
-    const hidden = outputs.value[HIDDEN]?.data;
-    const isUsable = hidden instanceof Float32Array && hidden.every(Number.isFinite);
-    if (isUsable && !isAborted(signal)) return ok({ hidden, cache: grown });
+    const rows = outputs.value[HIDDEN]?.data;
+    const isUsable = rows instanceof Float32Array && rows.every(Number.isFinite);
+    if (isUsable && !isAborted(signal)) return ok({ cache: grown, hiddens: splitRows(rows, this.#config.hiddenSize) });
     this.#onGpu.release(grown);
     return err(isUsable ? { code: 'engine/aborted' } : { code: 'engine/bad-logits' });
   }
@@ -275,14 +221,15 @@ class OrtEngine implements Engine {
     });
   }
 
-  #feeds(cache: OrtKvCache, tokens: readonly TokenId[], length: number): Record<string, Tensor> {
+  #feeds(cache: OrtKvCache, tokens: readonly TokenId[], keptCount: number): Record<string, Tensor> {
     const { Tensor } = this.#ort;
-    const embeddings = new Float32Array(tokens.length * this.#config.hiddenSize);
-    this.#embedding.copyRows(tokens, embeddings);
+    const length = cache.length + tokens.length;
+    const positions = Int32Array.from({ length: keptCount }, (_, i) => tokens.length - keptCount + i);
     return {
-      [EMBEDDINGS]: new Tensor('float32', embeddings, [1, tokens.length, this.#config.hiddenSize]),
+      [EMBEDDINGS]: new Tensor('float32', this.#tables.embed(tokens), [1, tokens.length, this.#config.hiddenSize]),
       [SEQUENCE_LENGTHS]: new Tensor('int32', Int32Array.of(length - 1), [1]),
       [TOTAL_LENGTH]: new Tensor('int32', Int32Array.of(length), []),
+      [KEPT_POSITIONS]: new Tensor('int32', positions, [positions.length]),
       ...cache.tensors,
       ...this.#adapter.tensors,
     };
@@ -310,13 +257,5 @@ class OrtEngine implements Engine {
   #checkCache(cache: KvCache): asserts cache is OrtKvCache {
     if (!(cache instanceof OrtKvCache) || cache.owner !== this) throw new TypeError('cache: not made by this engine');
     if (cache.isReleased) throw new TypeError('cache: released');
-  }
-
-  #checkId(id: TokenId): void {
-    if (!Number.isInteger(id) || id < 0 || id >= this.logitWidth) throw new RangeError(`token id ${id}: must be 0 to ${this.logitWidth - 1}`);
-  }
-
-  #checkHidden(hidden: Float32Array): void {
-    if (hidden.length !== this.#config.hiddenSize) throw new RangeError(`hidden: must have ${this.#config.hiddenSize} elements`);
   }
 }

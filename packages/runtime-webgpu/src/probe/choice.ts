@@ -13,16 +13,16 @@ export interface EngineReason {
   readonly [param: string]: unknown;
 }
 
-export interface RejectedEngine {
-  readonly engine: WebEngineName;
+export interface RejectedEngine<Name extends string = WebEngineName> {
+  readonly engine: Name;
   readonly reason: EngineReason;
 }
 
-export interface EngineChoice {
-  readonly engine: WebEngineName;
+export interface EngineChoice<Name extends string = WebEngineName> {
+  readonly engine: Name;
   /** `choice/asked-for`, `choice/gpu`, or `choice/fallback` where others were rejected. */
   readonly reason: EngineReason;
-  readonly rejected: readonly RejectedEngine[];
+  readonly rejected: readonly RejectedEngine<Name>[];
 }
 
 export interface EngineNeeds {
@@ -79,6 +79,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'choice/asked-for': 'it was asked for',
   'choice/gpu': 'the graphics adapter can run the model',
   'choice/fallback': 'no faster engine can be used here',
+  'gpu/slower-than-cpu': 'the graphics adapter is no faster than the processor, and may be software',
   'gpu/no-webgpu': 'this browser has no WebGPU',
   'gpu/no-adapter': 'the browser offers no graphics adapter: none in the machine, or it is blocked or switched off',
   'gpu/no-device': 'the graphics adapter refused to be used',
@@ -90,6 +91,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'engine/device-lost': 'the graphics device went away',
   'engine/load-failed': 'it could not be started',
   'engine/run-failed': 'a run failed',
+  'worker/died': 'its worker stopped, most likely for want of memory',
+  'worker/no-answer': 'its worker no longer answered',
 };
 
 /** A clause that gives the reason; a code without one is named. */

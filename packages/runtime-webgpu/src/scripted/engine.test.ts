@@ -21,6 +21,20 @@ test('logits follow from the history alone, however it was chunked', async () =>
   expect(first.value.cache.length).toBe(2);
 });
 
+test('a guess is verified by the row that follows each of its tokens, and a cut cache goes on from there', async () => {
+  const engine = createScriptedEngine({ logitWidth: 5, script: counting });
+  const start = await engine.extend(engine.emptyCache, [0]);
+  if (!start.ok) throw new Error(start.error.code);
+  const guess = await engine.verify(start.value.cache, [1, 4, 2]);
+  if (!guess.ok) throw new Error(guess.error.code);
+  expect(guess.value.hiddens.map((row) => Array.from(row))).toEqual([[0, 0, 2, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 4, 0]]);
+  const step = await engine.extend(engine.shorten(guess.value.cache, 2), [2]);
+  expect(step).toMatchObject({ ok: true, value: { cache: { length: 3 }, hidden: Float32Array.of(0, 0, 0, 3, 0) } });
+  expect(guess.value.cache.length).toBe(4);
+  for (const length of [-1, 5, 0.5]) expect(() => engine.shorten(guess.value.cache, length)).toThrow(RangeError);
+  expect(() => engine.shorten({ length: 1 }, 0)).toThrow(TypeError);
+});
+
 test('it fails as a real engine does', async () => {
   const controller = new AbortController();
   const engine = createScriptedEngine({

@@ -4,7 +4,7 @@
  */
 import { err, ok, type Digest, type Result } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
-import type { Engine, EngineFailure, EngineStep, KvCache } from '../engine.ts';
+import type { Engine, EngineFailure, EngineStep, EngineVerification, KvCache } from '../engine.ts';
 import type { LoraAdapter } from '../lora/adapter.ts';
 
 export interface ScriptedEngineOptions {
@@ -62,6 +62,22 @@ class ScriptedEngine implements Engine {
   }
 
   async extend(cache: KvCache, tokens: readonly TokenId[], signal?: AbortSignal): Promise<Result<EngineStep, EngineFailure>> {
+    const run = await this.#run(cache, tokens, 1, signal);
+    return run.ok ? ok({ cache: run.value.cache, hidden: run.value.hiddens[0]! }) : run;
+  }
+
+  async verify(cache: KvCache, tokens: readonly TokenId[], signal?: AbortSignal): Promise<Result<EngineVerification, EngineFailure>> {
+    return this.#run(cache, tokens, tokens.length, signal);
+  }
+
+  shorten(cache: KvCache, length: number): KvCache {
+    if (!(cache instanceof ScriptedCache)) throw new TypeError('cache: not made by a scripted engine');
+    if (!Number.isInteger(length) || length < 0 || length > cache.length) throw new RangeError(`length: must be 0 to ${cache.length}`);
+    return new ScriptedCache(cache.history.slice(0, length));
+  }
+
+  /** One step, with the hidden states after the last `keptCount` of `tokens`. */
+  async #run(cache: KvCache, tokens: readonly TokenId[], keptCount: number, signal: AbortSignal | undefined): Promise<Result<EngineVerification, EngineFailure>> {
     if (!(cache instanceof ScriptedCache)) throw new TypeError('cache: not made by a scripted engine');
     if (tokens.length === 0) throw new RangeError('tokens: at least one');
     const isAborted = (): boolean => signal?.aborted ?? false;
@@ -69,16 +85,17 @@ class ScriptedEngine implements Engine {
     if (isAborted()) return err({ code: 'engine/aborted' });
     const history = [...cache.history, ...tokens];
     if (history.length > this.contextLength) return err({ code: 'engine/context-full', length: history.length, limit: this.contextLength });
-    const hidden = new Float32Array(this.logitWidth);
+    const hiddens = Array.from({ length: keptCount }, () => new Float32Array(this.logitWidth));
     try {
       await this.#onStep?.(history, tokens.length);
-      this.#script(history, hidden);
+      for (const [index, hidden] of hiddens.entries()) this.#script(history.slice(0, history.length - keptCount + index + 1), hidden);
     } catch (cause) {
       this.#failure = { code: 'engine/run-failed', cause };
       return err(this.#failure);
     }
     if (isAborted()) return err({ code: 'engine/aborted' });
-    return hidden.every(Number.isFinite) ? ok({ cache: new ScriptedCache(history), hidden }) : err({ code: 'engine/bad-logits' });
+    const isUsable = hiddens.every((hidden) => hidden.every(Number.isFinite));
+    return isUsable ? ok({ cache: new ScriptedCache(history), hiddens }) : err({ code: 'engine/bad-logits' });
   }
 
   logitsOf(hidden: Float32Array, ids: Int32Array, out: Float32Array): void {

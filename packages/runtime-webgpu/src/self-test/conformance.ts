@@ -73,6 +73,23 @@ export const CONFORMANCE_CHECKS: readonly ConformanceCheck[] = [
     const apart = await logitsAfter(engine, [[...CHECK_PROMPT, 3, 4, 5]]);
     return worst(compare(again, before), compare(forked, apart));
   }),
+  law('a guess is verified with the logits that single steps give, and what was wrong of it is cut off the cache', async (engine) => {
+    const shared = await extend(engine, engine.emptyCache, CHECK_PROMPT.slice(0, 20));
+    const guessed = await engine.verify(shared.cache, CHECK_PROMPT.slice(20));
+    if (!guessed.ok) return { fault: describe(guessed.error) };
+    const { cache, hiddens } = guessed.value;
+    const logits = new Float32Array(ANSWER_IDS.length);
+    const findings: Finding[] = [];
+    for (const [index, hidden] of hiddens.entries()) {
+      engine.logitsOf(hidden, ANSWER_IDS, logits);
+      if (index % 4 === 0) findings.push(compare(logits, await logitsAfter(engine, [CHECK_PROMPT.slice(20, 21 + index)], shared.cache)));
+    }
+    const cut = engine.shorten(cache, 24);
+    const [left, whole] = [await logitsAfter(engine, [[1], [2]], cut), await logitsAfter(engine, [[NEXT_TOKEN]], cache)];
+    const isCut = hiddens.length === CHECK_PROMPT.length - 20 && cut.length === 24;
+    return worst(...findings, compare(left, await logitsAfter(engine, [[...CHECK_PROMPT.slice(0, 24), 1, 2]])),
+      compare(whole, await logitsAfter(engine, [[...CHECK_PROMPT, NEXT_TOKEN]])), { fault: isCut ? undefined : 'hidden states or positions are missing' });
+  }),
   law('steps asked for at once answer each for its own cache', async (engine) => {
     const prompts = [[1], [2, 3], CHECK_PROMPT];
     const together = await Promise.all(prompts.map((prompt) => logitsAfter(engine, [prompt])));

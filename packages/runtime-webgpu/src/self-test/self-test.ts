@@ -5,7 +5,7 @@
 import { err, ok, type Result } from '@contractrl/core';
 import type { Engine, EngineFailure } from '../engine.ts';
 import type { GgufModel } from '../model/gguf.ts';
-import type { EngineLoadIssue } from '../ort/engine.ts';
+import type { EngineLoadIssue } from '../ort/session.ts';
 import { CHECK_PROMPT, createCheckAdapter, createCheckModel } from './check-model.ts';
 import { compare, logitsOfAnswer, TOLERANCE } from './conformance.ts';
 import { KNOWN_ANSWERS, NEXT_TOKEN } from './known-answers.ts';

@@ -4,6 +4,7 @@
  */
 import { err, ok, type RepairOutcome, type RepairRequest, type Result } from '@contractrl/core';
 import { readRepairRequest } from '@contractrl/core/records';
+import { ENGINE_LOST } from '../engine-losses.ts';
 import type { Repairer } from '../repairer.ts';
 import type { RejectedEngine } from '../probe/choice.ts';
 import type { HostedRepairer } from '../worker/host.ts';
@@ -17,12 +18,11 @@ export interface StartedRepairer {
 /** Starts a repairer on the best engine that is not among `failed`. */
 export type StartRepairer = (failed: readonly RejectedEngine[], signal: AbortSignal) => Promise<Result<StartedRepairer, { readonly code: string }>>;
 
-/** Failures of an engine, not of a repair: another engine may do. A disposed one is what a move that was cancelled half way leaves behind. */
-const ENGINE_FAILURES: ReadonlySet<string> = new Set(['engine/device-lost', 'engine/out-of-memory', 'engine/run-failed', 'engine/bad-logits', 'engine/disposed']);
-
-/** Fails where not even the first start succeeds. */
-export async function createFailoverRepairer(start: StartRepairer, signal: AbortSignal): Promise<Result<HostedRepairer, { readonly code: string }>> {
-  const first = await start([], signal);
+/** Fails where not even the first start succeeds, which passes over the engines in `failed`. */
+export async function createFailoverRepairer(
+  start: StartRepairer, signal: AbortSignal, failed: readonly RejectedEngine[] = [],
+): Promise<Result<HostedRepairer, { readonly code: string }>> {
+  const first = await start(failed, signal);
   return first.ok ? ok(new FailoverRepairer(first.value, start)) : first;
 }
 
@@ -43,7 +43,7 @@ class FailoverRepairer implements HostedRepairer {
     const request = readRepairRequest(record);
     if (!request.ok) return err(request.error);
     const outcome = await this.#current.repairer.repair(request.value, { signal });
-    return ok(outcome.status === 'failed' && ENGINE_FAILURES.has(outcome.reason) ? await this.#repairElsewhere(request.value, outcome, signal) : outcome);
+    return ok(outcome.status === 'failed' && ENGINE_LOST.has(outcome.reason) ? await this.#repairElsewhere(request.value, outcome, signal) : outcome);
   }
 
   dispose(): Promise<void> {

@@ -1,4 +1,5 @@
-export { connectRepairer, type CallOptions, type LoadOptions, type RepairerClient, type WorkerEndpoint } from '../worker/client.ts';
+export { connectRepairer, WORKER_LOST, type CallOptions, type ClientOptions, type LoadOptions, type RepairerClient, type WorkerEndpoint } from '../worker/client.ts';
+export { connectLastingRepairer } from '../worker/lasting-client.ts';
 export type {
   EngineRuntimes, LoadedRepairer, LoadPhase, LoadProgress, LoadRequest, PinnedFile, RemoteFailure, RemoteOutcome, RepairReply, RuntimeFiles, WorkerMethods,
 } from '../worker/protocol.ts';

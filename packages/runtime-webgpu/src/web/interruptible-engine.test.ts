@@ -12,6 +12,8 @@ function fakeEngine(): Engine {
     useAdapter: () => ok(undefined),
     // as WASM does: the work is over when the promise is made, and the promise resolves as a microtask
     extend: vi.fn(() => Promise.resolve(ok(step))),
+    verify: vi.fn((_cache, tokens) => Promise.resolve(ok({ cache: step.cache, hiddens: tokens.map(() => step.hidden) }))),
+    shorten: (_cache, length) => ({ length }),
     logitsOf: (_hidden, ids, out) => out.set(ids),
     allLogits: (_hidden, out) => out.fill(1),
     dispose: () => Promise.resolve(),
@@ -34,10 +36,25 @@ describe('interruptible', () => {
     expect(vi.mocked(inner.extend).mock.calls.length).toBeLessThan(4);
   });
 
+  test('so is one that arrives before a guess is verified', async () => {
+    const inner = fakeEngine();
+    const controller = new AbortController();
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => controller.abort();
+    port2.postMessage('cancel');
+    const results = [];
+    for (let i = 0; i < 3; i += 1) results.push(await interruptible(inner).verify(step.cache, [1, 2], controller.signal));
+    port1.close();
+    expect(results.at(-1)).toEqual({ ok: false, error: { code: 'engine/aborted' } });
+    expect(vi.mocked(inner.verify).mock.calls.length).toBeLessThan(3);
+  });
+
   test('steps, logits and the adapter digest are the inner engine\'s own', async () => {
     const inner = { ...fakeEngine(), adapterDigest: 'bb' as Digest };
     const engine = interruptible(inner);
     expect(await engine.extend(engine.emptyCache, [1, 2])).toEqual(ok(step));
+    expect(await engine.verify(engine.emptyCache, [1, 2])).toEqual(ok({ cache: step.cache, hiddens: [step.hidden, step.hidden] }));
+    expect(engine.shorten(step.cache, 0)).toEqual({ length: 0 });
     const out = new Float32Array(2);
     engine.logitsOf(step.hidden, Int32Array.of(3, 1), out);
     expect([...out]).toEqual([3, 1]);

@@ -1,4 +1,5 @@
 /** Which phase a load is in, how far, and how long each phase took: what a page shows while it waits. */
+import type { WebEngineName } from '../probe/choice.ts';
 import type { LoadPhase, LoadProgress } from '../worker/protocol.ts';
 
 /** Between two reports of bytes at least this long: a fast disk delivers thousands of parts a second, and nobody reads them. */
@@ -18,12 +19,13 @@ export class LoadPhases {
     this.#totalBytes = totalBytes;
   }
 
-  enter(phase: LoadPhase): void {
+  /** `engine`: whose phase it is, once one is chosen. */
+  enter(phase: LoadPhase, engine?: WebEngineName): void {
     this.end();
     this.#phase = phase;
     this.#enteredAt = performance.now();
     this.#reportedAt = this.#enteredAt;
-    this.#report({ phase, loadedBytes: 0, totalBytes: 0, bytesPerSecond: 0 });
+    this.#report({ phase, ...(engine === undefined ? {} : { engine }), loadedBytes: 0, totalBytes: 0, bytesPerSecond: 0 });
   }
 
   /** Bytes of all files so far; `fromBytes` is where the present download began. */

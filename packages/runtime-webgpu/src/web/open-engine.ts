@@ -6,12 +6,14 @@ import { err, ok, type Result } from '@contractrl/core';
 import type { Engine } from '../engine.ts';
 import type { GgufModel } from '../model/gguf.ts';
 import type { WeightFormat } from '../onnx/linear.ts';
-import { createOrtEngine, type EngineLoadIssue, type EnginePhase } from '../ort/engine.ts';
+import { createOrtEngine } from '../ort/engine.ts';
 import type { OrtRuntime } from '../ort/runtime.ts';
+import type { EngineLoadIssue, EnginePhase } from '../ort/session.ts';
 import type { WebEngineName } from '../probe/choice.ts';
 import { openGpu } from '../probe/gpu-device.ts';
 import type { GpuIssue } from '../probe/machine.ts';
 import type { EngineRuntimes, RuntimeFiles } from '../worker/protocol.ts';
+import { bounded } from './bounded-engine.ts';
 import { interruptible } from './interruptible-engine.ts';
 
 export const WEB_FORMATS: Readonly<Record<WebEngineName, WeightFormat>> = { wasm: 'f32', webgpu: 'q41' };
@@ -39,12 +41,14 @@ export async function openWebEngine(name: WebEngineName, options: OpenEngineOpti
   if (!runtime.ok) return runtime;
   const parts = { ort: runtime.value, model, ...(onProgress === undefined ? {} : { onProgress }) };
   if (name === 'wasm') {
-    const engine = await createOrtEngine({ ...parts, graph: { format: WEB_FORMATS.wasm, external: true, lora }, executionProvider: 'wasm' });
+    const engine = await createOrtEngine({ ...parts, graph: { format: WEB_FORMATS.wasm, weights: 'files', lora }, executionProvider: 'wasm' });
     return engine.ok ? ok(interruptible(engine.value)) : engine;
   }
   const gpu = await openGpu();
   if (!gpu.ok) return gpu;
-  return createOrtEngine({ ...parts, graph: { format: WEB_FORMATS.webgpu, lora }, executionProvider: 'webgpu', gpu: gpu.value.device });
+  const { device } = gpu.value;
+  const engine = await createOrtEngine({ ...parts, graph: { format: WEB_FORMATS.webgpu, lora }, executionProvider: 'webgpu', gpu: device });
+  return engine.ok ? ok(bounded(engine.value, () => device.destroy())) : engine;
 }
 
 /** Which of the two WebGPU runtimes: the smaller where the browser can run it. */

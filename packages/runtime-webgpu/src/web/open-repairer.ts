@@ -58,7 +58,7 @@ export const openWebRepairer: OpenHostedRepairer = (request, onProgress, signal)
     const repairer = createRepairer({ engine, tokenizer, vocabulary, clock: () => performance.now() });
     return ok({ repairer, loaded: { identity: repairer.identity(), choice, selfTest: report, threads, fromCache, notes, phaseMs: phases.totalMs } });
   };
-  return createFailoverRepairer(start, signal);
+  return createFailoverRepairer(start, signal, request.failed);
 };
 
 /** Between two blocking steps: whatever the page has posted meanwhile is heard first. */
@@ -146,12 +146,12 @@ async function startBestEngine(
     const name = choice.value.engine;
     const threads = name === 'wasm' ? chooseThreads(machine, request.threads) : 1;
     const options = { lora: request.adapter !== undefined, runtimes, threads, hasJspi };
-    phases.enter('test');
+    phases.enter('test', name);
     const report = await selfTest((checkModel) => openWebEngine(name, { ...options, model: checkModel, lora: true }));
     if (await isCancelled(signal)) return err({ code: 'worker/aborted' });
-    phases.enter('build');
+    phases.enter('build', name);
     const engine = report.ok
-      ? await openWebEngine(name, { ...options, model, onProgress: (phase) => { if (phase === 'load-session') phases.enter('start'); } })
+      ? await openWebEngine(name, { ...options, model, onProgress: (phase) => { if (phase === 'load-session') phases.enter('start', name); } })
       : report;
     if (report.ok && engine.ok) return ok({ engine: engine.value, choice: choice.value, selfTest: report.value, threads });
     if (await isCancelled(signal)) return err({ code: 'worker/aborted' });

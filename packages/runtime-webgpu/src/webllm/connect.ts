@@ -1,6 +1,7 @@
 /** The page's side: a proposer whose engine and mask are in a worker. Every call ends, whatever happens to the worker. */
 import { err, type JsonObject, type Proposal, type Proposer, type ProposerFailure, type Result } from '@contractrl/core';
 import { toProposerFailure } from '../failure-text.ts';
+import { watchLifeLock } from '../worker/life-lock.ts';
 import type { RemoteFailure } from '../worker/protocol.ts';
 import { webLlmIdentity, type WebLlmProposerOptions } from './proposer.ts';
 import { isWebLlmMessage, type FromWebLlm, type LoadReport, type OpenedWebLlm, type OpenParams, type RemoteResult, type ToWebLlm } from './protocol.ts';
@@ -31,11 +32,13 @@ export function connectWebLlm(worker: WebLlmWorker): WebLlmClient {
   const pending = new Map<number, Pending>();
   let nextId = 1;
   let ending: RemoteFailure | undefined;
+  const lifeWatch = new AbortController();
 
   worker.addEventListener('message', (event) => {
     const { data } = event as { readonly data: unknown };
     if (!isWebLlmMessage(data)) return;
     const message = data as unknown as FromWebLlm;
+    if (message.webllm === 'holds') return watchLifeLock(message.lock, () => end({ code: 'worker/died', params: { detail: 'the worker ended' } }), lifeWatch.signal);
     const call = pending.get(message.id);
     if (message.webllm === 'progress') call?.onProgress?.(message.progress);
     // the worker answers each call with a value of its own kind
@@ -48,6 +51,7 @@ export function connectWebLlm(worker: WebLlmWorker): WebLlmClient {
   function end(failure: RemoteFailure): void {
     if (ending !== undefined) return;
     ending = failure;
+    lifeWatch.abort();
     worker.terminate();
     for (const call of [...pending.values()]) call.settle(err(failure));
   }

@@ -1,13 +1,13 @@
 /**
- * Mask and choice as WebLLM's logit processor. The choice is made here, by the sampler of all engines, and only its logit is left: what the engine
- * does behind the processor (bias, penalties, temperature, top-p) cannot change a choice among one. While no decision is open, other chats of the
+ * Mask and choice as WebLLM's logit processor. The choice is made here, as for every engine, and only its logit is left: what the engine does behind
+ * the processor (bias, penalties, temperature, top-p) cannot change a choice among one. While no decision is open, other chats of the
  * same engine pass through untouched.
  */
 import { err, ok, type Result } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
 import type { EngineFailure } from '../engine.ts';
-import type { IdList, MaskCursor } from '../mask-cursor.ts';
-import type { Choice, Sampler } from '../sampling.ts';
+import type { IdList } from '../mask-cursor.ts';
+import type { Choice } from '../sampling.ts';
 import type { LogitProcessor, WebLlmFailure } from './port.ts';
 
 /**
@@ -17,9 +17,10 @@ import type { LogitProcessor, WebLlmFailure } from './port.ts';
 export const MASKED_LOGIT = -1e30;
 
 export interface Decision {
-  readonly cursor: Pick<MaskCursor, 'choose'>;
-  readonly allowed: IdList;
-  readonly sampler: Sampler;
+  /** `logitsOf` gives the logits of a list, in its order; `all` holds those of all ids, and belongs to the engine. */
+  choose(logitsOf: (list: IdList) => Float32Array, all: Float32Array): Result<Choice, EngineFailure>;
+  /** Hears the token that was sampled. */
+  accept(id: TokenId): Result<void, { readonly code: `mask/${string}` }>;
 }
 
 type Failure = WebLlmFailure | EngineFailure | { readonly code: `mask/${string}` };
@@ -31,7 +32,6 @@ export class MaskProcessor implements LogitProcessor {
   #choice: Choice | undefined;
   #isSampled = false;
   #failure: Failure | undefined;
-  #scratch = new Float32Array(0);
 
   /** Until {@link close}, the next row of logits is for this decision. */
   open(decision: Decision): void {
@@ -71,8 +71,8 @@ export class MaskProcessor implements LogitProcessor {
     if (this.#isSampled) return this.#fail({ code: 'webllm/out-of-order', detail: 'two tokens were sampled from one row of logits' });
     this.#isSampled = true;
     if (id !== this.#choice.id) return this.#fail({ code: 'webllm/left-mask', id, expected: this.#choice.id });
-    const chosen = this.#decision.cursor.choose(id);
-    if (!chosen.ok) this.#fail(chosen.error);
+    const accepted = this.#decision.accept(id);
+    if (!accepted.ok) this.#fail(accepted.error);
   }
 
   resetState(): void {
@@ -81,10 +81,8 @@ export class MaskProcessor implements LogitProcessor {
     this.#failure = undefined;
   }
 
-  #choose({ allowed: { ids, count }, sampler }: Decision, logits: Float32Array): void {
-    if (this.#scratch.length < count) this.#scratch = new Float32Array(count);
-    for (let index = 0; index < count; index += 1) this.#scratch[index] = logits[ids[index]!] ?? NaN;
-    const choice = sampler.choose(ids, this.#scratch, count);
+  #choose(decision: Decision, row: Float32Array): void {
+    const choice = decision.choose(({ ids, count }) => Float32Array.from({ length: count }, (_, index) => row[ids[index]!] ?? NaN), row);
     if (choice.ok) this.#choice = choice.value;
     else this.#fail(choice.error);
   }

@@ -3,16 +3,21 @@
  * with the token before it, so it costs no step of its own; nothing is kept between attempts, since the engine takes nothing back.
  */
 import { err, ok, type AbortSignalLike, type JsonObject, type Observation, type Proposal, type Proposer, type ProposerFailure, type Result } from '@contractrl/core';
-import type { MaskMatcher } from '@contractrl/grammar-mask';
+import type { EngineFailure } from '../engine.ts';
 import { toProposerFailure } from '../failure-text.ts';
-import type { Clock } from '../generate.ts';
-import { MaskCursor } from '../mask-cursor.ts';
+import { chooseAbstention, massesOfOpening, openingOf, type Clock, type Opening } from '../generate.ts';
+import { MaskCursor, type IdList, type Move } from '../mask-cursor.ts';
+import { massesOf, type Masses, type MassReport } from '../mass-report.ts';
 import { buildPrompt, encodePrompt, PROMPT_VERSION } from '../prompt.ts';
-import { createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_RULES, samplingOfAttempt, type MaskMemory, type ProposerOptions } from '../proposer.ts';
-import { createSampler, type Sampler } from '../sampling.ts';
+import {
+  bindMasks, checkShares, createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, DEFAULT_RULES, samplingOfAttempt, type BoundMasks, type MaskMemory, type ProposerOptions,
+} from '../proposer.ts';
+import { createSampler, logSumExp, type Choice, type Sampler } from '../sampling.ts';
 import type { WebLlmSession } from './session.ts';
 
-export type WebLlmProposerOptions = Pick<ProposerOptions, 'sampling' | 'maxAnswerTokens' | 'jumpForward' | 'excludeNoOps' | 'goal'>;
+export type WebLlmProposerOptions = Pick<
+  ProposerOptions, 'sampling' | 'maxAnswerTokens' | 'jumpForward' | 'excludeNoOps' | 'goal' | 'provenance' | 'provenanceShare' | 'abstainShare' | 'unmaskable' | 'reportMass'
+>;
 
 export interface WebLlmParts {
   readonly session: WebLlmSession;
@@ -28,6 +33,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'webllm/width-changed': 'WebLLM changed the number of logits. The original call is unchanged; load the model again.',
 };
 
+/** Throws `RangeError` for a share out of range. */
 export function createWebLlmProposer(parts: WebLlmParts, options: WebLlmProposerOptions = {}): Proposer {
   const { session: { modelId, model }, memory = createMaskMemory() } = parts;
   const settings = settingsOf(options);
@@ -39,40 +45,51 @@ export function createWebLlmProposer(parts: WebLlmParts, options: WebLlmProposer
 
 /** How the ledger names it. The library verifies no digest of its weights, so there is none. */
 export function webLlmIdentity(modelId: string, vocabulary: string, options: WebLlmProposerOptions): JsonObject {
-  const { sampling, ...named } = settingsOf(options);
-  return { backend: 'webllm', modelId, modelDigest: null, adapterDigest: null, promptVersion: PROMPT_VERSION, vocabulary, sampling: { ...sampling }, ...named };
+  const { sampling, abstainShare, reportMass: _measured, ...named } = settingsOf(options);
+  return {
+    backend: 'webllm', modelId, modelDigest: null, adapterDigest: null, promptVersion: PROMPT_VERSION, vocabulary, sampling: { ...sampling }, ...named, abstainShare: abstainShare ?? null,
+  };
 }
 
-type Settings = Required<WebLlmProposerOptions>;
+type Settings = Required<Omit<WebLlmProposerOptions, 'abstainShare'>> & Pick<WebLlmProposerOptions, 'abstainShare'>;
 
 function settingsOf(options: WebLlmProposerOptions): Settings {
   const {
     sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true,
     excludeNoOps = DEFAULT_RULES.excludeNoOps, goal = DEFAULT_RULES.goal,
+    provenance = 'off', provenanceShare = DEFAULT_PROVENANCE_SHARE, abstainShare, unmaskable = 'refuse', reportMass = false,
   } = options;
-  return { sampling, maxAnswerTokens, jumpForward, excludeNoOps, goal };
+  checkShares({ provenanceShare, abstainShare: abstainShare ?? 0 });
+  return { sampling, maxAnswerTokens, jumpForward, excludeNoOps, goal, provenance, provenanceShare, unmaskable, reportMass, ...(abstainShare === undefined ? {} : { abstainShare }) };
 }
 
 async function propose({ session, clock, memory }: Required<WebLlmParts>, settings: Settings, observation: Observation, signal: AbortSignalLike): Promise<Result<Proposal, ProposerFailure>> {
   const { model: { tokenizer, vocabulary, contextLength }, logitWidth } = session;
-  const { sampling, maxAnswerTokens, excludeNoOps, goal } = settings;
+  const { sampling, maxAnswerTokens, provenance } = settings;
   const fail = (issue: { readonly code: string }): Result<never, ProposerFailure> => err(toProposerFailure(issue, SENTENCES));
   const boundAt = clock();
-  const kept = memory.maskFor(observation.contract, vocabulary, { excludeNoOps, goal, unmaskable: 'refuse' });
-  if (!kept.ok) return fail(kept.error);
-  const matcher = kept.value.mask.bind(observation.state, { tokenBudget: maxAnswerTokens, model: { logitWidth } });
-  if (!matcher.ok) return fail(matcher.error);
+  const masks = bindMasks({ logitWidth, vocabulary, memory }, { ...settings, search: 'decode' }, observation);
+  if (!masks.ok) return fail(masks.error);
   const prompt = encodePrompt(buildPrompt(observation), tokenizer, contextLength - maxAnswerTokens);
   if (!prompt.ok) return fail(prompt.error);
   const bindMs = clock() - boundAt;
 
   const sampler = createSampler(samplingOfAttempt(sampling, observation.state.history.length));
-  const written = await write(session, matcher.value, prompt.value.ids, sampler, settings, clock, signal);
+  const written = await write(session, masks.value, prompt.value.ids, sampler, settings, clock, signal);
   if (!written.ok) return fail(written.error);
-  const { kind, cursor, tokenCount, forcedTokenCount, logProbability, stepCount, prefillMs, decodeMs, maskMs } = written.value;
+  const { kind, cursor, tokenCount, forcedTokenCount, logProbability, logShare, abstainShare, mass, stepCount, prefillMs, decodeMs, maskMs } = written.value;
+  const { closed, approximated } = masks.value;
+  const maskTrail = cursor.trail();
+  const signals: JsonObject = {
+    stepCount,
+    ...(abstainShare === undefined ? {} : { abstainShare }),
+    ...(mass === undefined ? {} : { mass: mass as unknown as JsonObject }),
+    ...(provenance === 'prefer' ? { provenance: closed === undefined ? null : { logShare, hasLeft: maskTrail.closedCount !== maskTrail.ids.length } } : {}),
+    ...(approximated.length === 0 ? {} : { approximated }),
+  };
   const given = {
     cost: { promptTokenCount: prompt.value.ids.length, generatedTokenCount: tokenCount, forcedTokenCount, prefillMs, decodeMs, maskMs: bindMs + maskMs },
-    maskDigest: cursor.maskDigest(), maskTrail: cursor.trail(), signals: { stepCount },
+    maskDigest: cursor.maskDigest(), maskTrail, signals,
   };
   if (kind === 'goal-unreachable') return ok({ kind: 'text', text: JSON.stringify({ abstain: kind }), confidence: undefined, ...given });
   if (kind === 'incomplete') return ok({ kind: 'incomplete', text: cursor.text(), code: 'generate/token-budget', ...given });
@@ -86,6 +103,10 @@ interface Written {
   readonly forcedTokenCount: number;
   /** Of the decisions that were not taken back. */
   readonly logProbability: number;
+  /** As in `ClosedFigures`. */
+  readonly logShare: number;
+  readonly abstainShare: number | undefined;
+  readonly mass: MassReport | undefined;
   /** Runs of the engine, that over the prompt included. */
   readonly stepCount: number;
   readonly prefillMs: number;
@@ -93,13 +114,24 @@ interface Written {
   readonly maskMs: number;
 }
 
+interface TokenFigures {
+  readonly logProbability: number;
+  readonly logShare: number;
+  readonly masses: Masses | undefined;
+}
+const FORCED: TokenFigures = { logProbability: 0, logShare: 0, masses: undefined };
+
 async function write(
-  session: WebLlmSession, matcher: MaskMatcher, promptIds: readonly number[], sampler: Sampler, { maxAnswerTokens, jumpForward }: Settings, clock: Clock, signal: AbortSignalLike,
+  session: WebLlmSession, { matcher, closed }: BoundMasks, promptIds: readonly number[], sampler: Sampler, settings: Settings, clock: Clock, signal: AbortSignalLike,
 ): Promise<Result<Written, { readonly code: string }>> {
-  const cursor = new MaskCursor(matcher, { jumpForward });
+  const { maxAnswerTokens, jumpForward, reportMass } = settings;
+  const cursor = new MaskCursor(matcher, { jumpForward, closed });
   const ids: number[] = [];
   /** By token of `ids`; a forced one adds nothing. */
-  const logProbabilities: number[] = [];
+  const figures: TokenFigures[] = [];
+  const marks = new Uint8Array(reportMass ? session.logitWidth : 0);
+  let abstainShare: number | undefined;
+  let openingMass: MassReport['opening'] = null;
   /** What the engine has not seen yet. */
   let pending: readonly number[] = promptIds;
   let [forcedTokenCount, takenBackCount, stepCount, prefillMs, maskMs] = [0, 0, 0, 0, 0];
@@ -123,7 +155,7 @@ async function write(
     if (move.kind === 'taken-back') {
       takenBackCount += move.count;
       ids.length -= move.count;
-      logProbabilities.length = ids.length;
+      figures.length = ids.length;
       const again = await session.reset();
       if (!again.ok) return again;
       pending = [...promptIds, ...ids];
@@ -131,23 +163,63 @@ async function write(
     }
     if (move.kind === 'forced') {
       ids.push(...move.ids);
-      logProbabilities.push(...move.ids.map(() => 0));
+      figures.push(...move.ids.map(() => FORCED));
       pending = [...pending, ...move.ids];
       forcedTokenCount += move.ids.length;
       continue;
     }
-    const chosen = await session.decide(pending, { cursor, allowed: move.allowed, sampler });
+    let logShare = 0;
+    let masses: Masses | undefined;
+    const chosen = await session.decide(pending, {
+      choose(logitsOf, all) {
+        const narrowed = narrow(cursor, move, logitsOf, settings.provenanceShare);
+        const { allowed } = narrowed;
+        ({ logShare } = narrowed);
+        if (reportMass) masses = massesOf(ids.length, allowed, logitsOf(allowed), all, marks, (id) => cursor.explain(id));
+        const opening = ids.length === 0 ? openingOf(allowed, logitsOf(allowed), cursor) : undefined;
+        if (opening !== undefined) {
+          ({ abstainShare } = opening);
+          openingMass = masses === undefined ? null : massesOfOpening(opening, masses);
+        }
+        return choose(sampler, allowed, logitsOf, opening, settings.abstainShare);
+      },
+      accept: (id) => cursor.choose(id),
+    });
     if (!chosen.ok) return chosen;
     stepCount += 1;
     if (stepCount === 1) prefillMs = clock() - startedAt - maskMs;
     const { id, logProbability } = chosen.value;
     ids.push(id);
-    logProbabilities.push(logProbability);
+    figures.push({ logProbability, logShare, masses });
     pending = [id];
   }
   if (kind === 'complete' && !cursor.isTerminated()) kind = 'incomplete';
+  const known = figures.flatMap((each) => each.masses ?? []);
   return ok({
-    kind, cursor, tokenCount: ids.length + takenBackCount, forcedTokenCount, logProbability: logProbabilities.reduce((sum, each) => sum + each, 0),
+    kind, cursor, tokenCount: ids.length + takenBackCount, forcedTokenCount,
+    logProbability: figures.reduce((sum, each) => sum + each.logProbability, 0), logShare: figures.reduce((sum, each) => sum + each.logShare, 0), abstainShare,
+    mass: reportMass ? { opening: openingMass, steps: known.map(({ step }) => step), logAllowed: known.reduce((sum, each) => sum + each.logAllowed, 0) } : undefined,
     stepCount, prefillMs, decodeMs: clock() - startedAt - prefillMs - maskMs, maskMs,
   });
+}
+
+/** Between the closed mask and the contract's own, where they differ. */
+function narrow(
+  cursor: MaskCursor, { allowed, wider }: Extract<Move, { kind: 'decision' }>, logitsOf: (list: IdList) => Float32Array, share: number,
+): { readonly allowed: IdList; readonly logShare: number } {
+  if (wider === undefined) return { allowed, logShare: 0 };
+  const logShare = Math.min(0, logSumExp(logitsOf(allowed), allowed.count) - logSumExp(logitsOf(wider), wider.count));
+  if (Math.exp(logShare) >= share) {
+    cursor.stayClosed();
+    return { allowed, logShare };
+  }
+  cursor.leaveClosed();
+  return { allowed: wider, logShare };
+}
+
+function choose(
+  sampler: Sampler, allowed: IdList, logitsOf: (list: IdList) => Float32Array, opening: Opening | undefined, abstainShare: number = Infinity,
+): Result<Choice, EngineFailure> {
+  if (opening !== undefined && opening.abstainShare >= abstainShare) return chooseAbstention(sampler, opening, { logitsOf });
+  return sampler.choose(allowed.ids, logitsOf(allowed), allowed.count);
 }

@@ -36,6 +36,8 @@ export type ToWebLlm =
   | { readonly webllm: 'cancel'; readonly id: number };
 
 export type FromWebLlm =
+  /** The worker holds this lock for as long as it lives, see `life-lock.ts`. */
+  | { readonly webllm: 'holds'; readonly id: number; readonly lock: string }
   | { readonly webllm: 'progress'; readonly id: number; readonly progress: LoadReport }
   | { readonly webllm: 'opened'; readonly id: number; readonly result: RemoteResult<OpenedWebLlm> }
   | { readonly webllm: 'proposed'; readonly id: number; readonly result: RemoteResult<Proposal> };

@@ -4,6 +4,7 @@
  */
 import { err, loadContract, ok, type Observation, type Proposal } from '@contractrl/core';
 import { createMaskMemory } from '../proposer.ts';
+import { holdLifeLock } from '../worker/life-lock.ts';
 import { toRemoteFailure } from '../worker/protocol.ts';
 import { fetchWebLlmFiles, readWebLlmModel } from './model.ts';
 import type { WebLlmEngine } from './port.ts';
@@ -31,6 +32,7 @@ export function serveWebLlm(scope: WebLlmScope, createEngine: (onProgress: (repo
   let session: WebLlmSession | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
+  holdLifeLock((lock) => scope.postMessage({ webllm: 'holds', id: 0, lock }));
   scope.addEventListener('message', ({ data }) => {
     if (!isWebLlmMessage(data)) return;
     const message = data as unknown as ToWebLlm;

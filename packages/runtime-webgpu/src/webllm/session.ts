@@ -21,7 +21,7 @@ export interface WebLlmSession {
   readonly logitWidth: number;
   /** Forgets all that was said. */
   reset(): Promise<Result<void, EngineFailure>>;
-  /** Runs `ids` and takes one of the decision's ids, which its cursor then has accepted. */
+  /** Runs `ids` and takes the decision's choice, which it has then heard of. */
   decide(ids: readonly number[], decision: Decision): ReturnType<typeof forward>;
   /** `work` has the engine to itself. */
   alone<T>(work: () => Promise<T>): Promise<T>;
@@ -49,7 +49,9 @@ export async function openWebLlm(engine: WebLlmEngine, modelId: string, model: W
   }
   // one token in, and one out that no model would say first
   const [stopId = 0] = model.tokenizer.stopIds;
-  const only: Decision = { cursor: { choose: () => ok(undefined) }, allowed: { ids: Int32Array.of(stopId), count: 1 }, sampler: createSampler({ kind: 'greedy' }) };
+  const sampler = createSampler({ kind: 'greedy' });
+  const list = { ids: Int32Array.of(stopId), count: 1 };
+  const only: Decision = { choose: (logitsOf) => sampler.choose(list.ids, logitsOf(list), list.count), accept: () => ok(undefined) };
   const started = await reset();
   if (!started.ok) return started;
   const tried = await forward(engine, processor, modelId, [stopId], only);

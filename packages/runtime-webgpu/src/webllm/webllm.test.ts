@@ -1,9 +1,10 @@
-import { err, ok, repairCall, type Proposal, type ProposerFailure, type Result } from '@contractrl/core';
+import { err, ok, repairCall, type CheckFunction, type Proposal, type ProposerFailure, type RepairRequest, type Result } from '@contractrl/core';
 import { MLCEngine } from '@mlc-ai/web-llm';
 import { createVocabulary } from '@contractrl/grammar-mask';
 import { afterEach, describe, expect, test } from 'vitest';
 import { buildPrompt, promptSegments } from '../prompt.ts';
 import { createMaskedProposer, createProposerMemory } from '../proposer.ts';
+import type { IdList } from '../mask-cursor.ts';
 import { createSampler } from '../sampling.ts';
 import { createScriptedEngine } from '../scripted/engine.ts';
 import type { Tokenizer } from '../tokenizer.ts';
@@ -13,7 +14,7 @@ import { observationOf, REFERENCE_REPAIRS, requestOf } from '../../tests/support
 import { connectWebLlm, type WebLlmClient, type WebLlmWorker } from './connect.ts';
 import type { WebLlmModel } from './model.ts';
 import type { WebLlmEngine } from './port.ts';
-import { MASKED_LOGIT, MaskProcessor } from './processor.ts';
+import { MASKED_LOGIT, MaskProcessor, type Decision } from './processor.ts';
 import { createWebLlmProposer, type WebLlmProposerOptions } from './proposer.ts';
 import { serveWebLlm, type WebLlmScope } from './serve.ts';
 import { openWebLlm, type WebLlmSession } from './session.ts';
@@ -48,6 +49,13 @@ function inProcess(script: typeof right, options?: WebLlmProposerOptions): Promi
   return createMaskedProposer({ engine, tokenizer, vocabulary: BYTE_VOCABULARY, clock: () => 0, memory: createProposerMemory(engine) }, options).propose(observation, { aborted: false });
 }
 
+/** Figures of the two may differ in the last digits: one has its logits in a row of all. */
+function closeTo(value: unknown): unknown {
+  if (typeof value === 'number') return expect.closeTo(value, 6) as unknown;
+  if (Array.isArray(value)) return value.map(closeTo);
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closeTo(member)])) : value;
+}
+
 test('the engine of the library is one of ours; without a GPU or a known model it says so as a failed load', async () => {
   // the library's declarations are not written for this module resolution, so the compiler cannot compare them
   const engine = new MLCEngine() as unknown as WebLlmEngine;
@@ -65,12 +73,30 @@ describe('an attempt', () => {
     ['without jump-forward', anyTaste(6, PROMPT_LENGTH), { jumpForward: false }],
     ['towards a goal that takes values back', anyTaste(7, PROMPT_LENGTH), { goal: true }],
     ['that outgrows its budget', anyTaste(8, PROMPT_LENGTH), { maxAnswerTokens: 24 }],
+    ['with provenance required', anyTaste(9, PROMPT_LENGTH), { provenance: 'require' }],
+    ['with provenance preferred, and left', anyTaste(10, PROMPT_LENGTH), { provenance: 'prefer', provenanceShare: 0.9 }],
+    ['with provenance preferred, and kept', right, { provenance: 'prefer' }],
+    ['that abstains by its share', anyTaste(11, PROMPT_LENGTH), { abstainShare: 0 }],
+    ['that does not abstain by its share', right, { abstainShare: 1 }],
+    ['with what the mask takes from it', anyTaste(12, PROMPT_LENGTH), { reportMass: true }],
+    ['with that under two masks', anyTaste(10, PROMPT_LENGTH), { reportMass: true, provenance: 'prefer', provenanceShare: 0.9 }],
+    ['that leaves keywords to the judge', right, { unmaskable: 'validate' }],
   ])('%s is the one of every other engine, whatever penalties and temperature are configured', async (_, script, options) => {
     const [here, there] = [await propose(fake(script), options), await inProcess(script, options)];
     if (!here.ok || !there.ok) throw new Error('no proposal');
-    const { kind, text, maskDigest, maskTrail, cost } = there.value;
+    const { kind, text, maskDigest, maskTrail, cost, signals: { speculation: _ahead, ...signals } = {} } = there.value;
+    expect(here.value.signals).toEqual({ stepCount: expect.any(Number) as number, ...(closeTo(signals) as object) });
     expect(here.value).toMatchObject({ kind, text, maskDigest, maskTrail, cost: { promptTokenCount: cost.promptTokenCount, generatedTokenCount: cost.generatedTokenCount, forcedTokenCount: cost.forcedTokenCount } });
     if (here.value.kind === 'text' && there.value.kind === 'text' && there.value.confidence !== undefined) expect(here.value.confidence).toBeCloseTo(there.value.confidence, 6);
+  });
+
+  test.each([[anyTaste(10, PROMPT_LENGTH), 0.9, true], [right, 0.5, false]] as const)('the mask of public values is left where the model wants others, and not before', async (script, provenanceShare, hasLeft) => {
+    expect(await propose(fake(script), { provenance: 'prefer', provenanceShare })).toMatchObject({ ok: true, value: { signals: { provenance: { logShare: expect.any(Number) as number, hasLeft } } } });
+  });
+
+  test('a share out of range is the caller’s mistake', async () => {
+    const session = await open(fake());
+    expect(() => createWebLlmProposer({ session, clock: () => 0 }, { abstainShare: 1.5 })).toThrow(RangeError);
   });
 
   test('calls for each token: logits, then the token, the stop token too; forced runs enter with the token before them', async () => {
@@ -117,11 +143,16 @@ describe('an attempt', () => {
   });
 });
 
+function greedyAmong(list: IdList): Decision {
+  const sampler = createSampler({ kind: 'greedy' });
+  return { choose: (logitsOf) => sampler.choose(list.ids, logitsOf(list), list.count), accept: () => ok(undefined) };
+}
+
 describe('the processor', () => {
   test('leaves one allowed id its logit and the width as it was; ids beyond the vocabulary are masked', () => {
     const processor = new MaskProcessor();
     const logits = Float32Array.from({ length: 300 }, (_, id) => id / 100);
-    processor.open({ cursor: { choose: () => ok(undefined) }, allowed: { ids: Int32Array.of(7, 40, 299), count: 2 }, sampler: createSampler({ kind: 'greedy' }) });
+    processor.open(greedyAmong({ ids: Int32Array.of(7, 40, 299), count: 2 }));
     const processed = processor.processLogits(logits.slice());
     expect(processed).toHaveLength(300);
     expect([...processed.entries()].filter(([, logit]) => logit !== Math.fround(MASKED_LOGIT))).toEqual([[40, logits[40]]]);
@@ -130,7 +161,7 @@ describe('the processor', () => {
 
   test('masks everything where nothing can be chosen', () => {
     const processor = new MaskProcessor();
-    processor.open({ cursor: { choose: () => ok(undefined) }, allowed: { ids: Int32Array.of(1), count: 1 }, sampler: createSampler({ kind: 'greedy' }) });
+    processor.open(greedyAmong({ ids: Int32Array.of(1), count: 1 }));
     expect(new Set(processor.processLogits(Float32Array.of(1, NaN, 3)))).toEqual(new Set([Math.fround(MASKED_LOGIT)]));
     processor.processSampledToken(1);
     expect(processor.close(1)).toEqual(err({ code: 'engine/bad-logits' }));
@@ -138,7 +169,7 @@ describe('the processor', () => {
 
   test('resetState forgets an open decision', () => {
     const processor = new MaskProcessor();
-    processor.open({ cursor: { choose: () => ok(undefined) }, allowed: { ids: Int32Array.of(1), count: 1 }, sampler: createSampler({ kind: 'greedy' }) });
+    processor.open(greedyAmong({ ids: Int32Array.of(1), count: 1 }));
     processor.resetState();
     expect([...processor.processLogits(Float32Array.of(1, 2))]).toEqual([1, 2]);
     expect(processor.close(1)).toEqual(err({ code: 'webllm/no-logit-processor' }));
@@ -281,6 +312,13 @@ describe('in a worker', () => {
     controller.abort();
     expect(await proposed).toMatchObject({ ok: false, error: { code: 'engine/aborted' } });
     expect(await client.proposer(value).propose(observation, new AbortController().signal)).toMatchObject({ ok: true });
+  });
+
+  test('a contract with a function of the page ends the repair, since the worker that masks has none', async () => {
+    const { client, value } = await opened();
+    const even: CheckFunction = { name: 'even', version: '1', check: () => true };
+    const named = { ...request, contract: { ...request.contract, crossField: [{ kind: 'function', name: 'even', version: '1', parameters: {} }] } } as RepairRequest;
+    expect(await repairCall(named, client.proposer(value), { functions: [even] })).toMatchObject({ status: 'failed', reason: 'contract/unknown-function' });
   });
 
   test('a worker that dies ends all calls; so does the end of the page', async () => {

@@ -6,6 +6,7 @@ import type { EngineChoice, WebEngineName } from '../probe/choice.ts';
 import type { MachineProfile } from '../probe/machine.ts';
 import type { ConformanceResult } from '../self-test/conformance.ts';
 import type { SelfTestReport } from '../self-test/self-test.ts';
+import { afterAwakeMs } from './awake-timer.ts';
 import type { EngineRuntimes, RemoteFailure } from './protocol.ts';
 
 export type CheckTask =
@@ -72,11 +73,11 @@ export async function checkInWorker(worker: CheckEndpoint, task: Extract<CheckTa
 function runTask(worker: CheckEndpoint, task: CheckTask, timeoutMs: number, onEvent: (event: CheckEvent) => void): Promise<RemoteFailure | undefined> {
   return new Promise((resolve) => {
     const end = (failure?: RemoteFailure): void => {
-      clearTimeout(timer);
+      stop();
       worker.terminate();
       resolve(failure);
     };
-    const timer = setTimeout(() => end({ code: 'worker/no-answer', params: { timeoutMs } }), timeoutMs);
+    const stop = afterAwakeMs(timeoutMs, () => end({ code: 'worker/no-answer', params: { timeoutMs } }));
     worker.addEventListener('error', (event) => end({ code: 'worker/died', params: { detail: (event as { readonly message?: string }).message ?? '' } }));
     worker.addEventListener('messageerror', () => end({ code: 'worker/unreadable-message', params: {} }));
     worker.addEventListener('message', (event) => {

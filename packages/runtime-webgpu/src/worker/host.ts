@@ -38,6 +38,7 @@ export function serveRepairer(scope: WorkerScope, open: OpenHostedRepairer): voi
 
   scope.addEventListener('message', ({ data }) => {
     if (!isToWorker(data)) return;
+    if (data.kind === 'ping') return scope.postMessage({ kind: 'pong' });
     if (data.kind === 'cancel') return controllers.get(data.id)?.abort();
     const controller = new AbortController();
     controllers.set(data.id, controller);

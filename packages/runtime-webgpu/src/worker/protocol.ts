@@ -3,7 +3,7 @@
  * and its reply cannot drift apart. Everything here survives the structured clone; failures travel as data, never as text.
  */
 import type { FrozenRepair, JsonObject, JsonValue, RepairOutcome } from '@contractrl/core';
-import type { EngineChoice, WebEngineName } from '../probe/choice.ts';
+import type { EngineChoice, RejectedEngine, WebEngineName } from '../probe/choice.ts';
 import type { SelfTestReport } from '../self-test/self-test.ts';
 
 /** A file to fetch, pinned by content. A byte more or less, or another digest, and it is refused. */
@@ -22,6 +22,8 @@ export interface LoadRequest {
   readonly threads: number | undefined;
   /** Tried first, whatever the probe says about its speed; undefined chooses by the machine. */
   readonly engine?: WebEngineName;
+  /** Not tried, for what became of them before. */
+  readonly failed?: readonly RejectedEngine[];
   readonly runtimes: EngineRuntimes;
 }
 
@@ -47,6 +49,8 @@ export type LoadPhase = 'wait' | 'download' | 'verify' | 'build' | 'test' | 'sta
 /** Bytes are counted in `download`; the other phases cannot be measured from outside and report zeros. */
 export interface LoadProgress {
   readonly phase: LoadPhase;
+  /** Once one is chosen: what a worker that dies here was busy with. */
+  readonly engine?: WebEngineName;
   readonly loadedBytes: number;
   readonly totalBytes: number;
   /** Mean since the download began; 0 while nothing was measured. */
@@ -78,7 +82,7 @@ export type RemoteOutcome = OmitEach<RepairOutcome, 'accepted' | 'frozen'> & { r
 export interface RepairReply {
   readonly outcome: RemoteOutcome;
   readonly totalMs: number;
-  /** Where the engine was lost and the repair was done again on another: what is loaded now. */
+  /** Where engine or worker was lost and the repair was done again: what is loaded now. */
   readonly loaded?: LoadedRepairer;
 }
 
@@ -100,21 +104,25 @@ type CallOf<M extends WorkerMethod> = { readonly kind: 'call'; readonly id: numb
 type DoneOf<M extends WorkerMethod> = { readonly kind: 'done'; readonly id: number; readonly method: M; readonly value: WorkerMethods[M]['value'] };
 
 export type WorkerCall = { [M in WorkerMethod]: CallOf<M> }[WorkerMethod];
-export type ToWorker = WorkerCall | { readonly kind: 'cancel'; readonly id: number };
+/** `ping` is answered as soon as the worker listens, between two steps at the latest. */
+export type ToWorker = WorkerCall | { readonly kind: 'cancel'; readonly id: number } | { readonly kind: 'ping'; readonly id: number };
 export type FromWorker =
   | { readonly kind: 'ready' }
+  | { readonly kind: 'pong' }
+  /** The worker holds this lock for as long as it lives, see `life-lock.ts`. */
+  | { readonly kind: 'holds'; readonly lock: string }
   | { readonly kind: 'progress'; readonly id: number; readonly progress: LoadProgress }
   | { [M in WorkerMethod]: DoneOf<M> }[WorkerMethod]
   | { readonly kind: 'failed'; readonly id: number; readonly failure: RemoteFailure };
 
 /** Both ends are ours, yet development tools post into workers too: anything else is ignored. */
 export function isToWorker(data: unknown): data is ToWorker {
-  return hasKind(data, ['call', 'cancel']) && typeof (data as { id?: unknown }).id === 'number';
+  return hasKind(data, ['call', 'cancel', 'ping']) && typeof (data as { id?: unknown }).id === 'number';
 }
 
 /** As {@link isToWorker}, for the other direction. */
 export function isFromWorker(data: unknown): data is FromWorker {
-  return hasKind(data, ['ready', 'progress', 'done', 'failed']);
+  return hasKind(data, ['ready', 'pong', 'holds', 'progress', 'done', 'failed']);
 }
 
 function hasKind(data: unknown, kinds: readonly string[]): boolean {

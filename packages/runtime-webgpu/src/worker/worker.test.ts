@@ -1,6 +1,8 @@
-import { err, ok, type AcceptedCall, type Digest, type FrozenRepair, type RepairOutcome } from '@contractrl/core';
+import type { EventEmitter } from 'node:events';
+import { err, NO_POLICY, ok, repairCall, type AcceptedCall, type Digest, type FrozenRepair, type JsonObject, type RepairOutcome } from '@contractrl/core';
+import { readRepairRequest } from '@contractrl/core/records';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { connectRepairer, type RepairerClient, type WorkerEndpoint } from './client.ts';
+import { connectRepairer, type ClientOptions, type RepairerClient, type WorkerEndpoint } from './client.ts';
 import { serveRepairer, type HostedRepairer, type OpenHostedRepairer, type WorkerScope } from './host.ts';
 import { isFromWorker, isToWorker, toRemoteFailure, type LoadedRepairer, type LoadProgress, type LoadRequest } from './protocol.ts';
 
@@ -24,12 +26,12 @@ const outcome: RepairOutcome = {
 const halfway: LoadProgress = { phase: 'download', loadedBytes: 2, totalBytes: 4, bytesPerSecond: 1 };
 
 /** Both halves over a real channel: messages are really cloned. */
-function connect(open: OpenHostedRepairer): { readonly client: RepairerClient; readonly endpoint: WorkerEndpoint; readonly far: MessagePort } {
+function connect(open: OpenHostedRepairer, options?: ClientOptions): { readonly client: RepairerClient; readonly endpoint: WorkerEndpoint; readonly far: MessagePort } {
   const { port1, port2 } = new MessageChannel();
   serveRepairer(port2 as unknown as WorkerScope, open);
   port2.start();
   const endpoint = { postMessage: port1.postMessage.bind(port1), addEventListener: port1.addEventListener.bind(port1), terminate: () => port1.close() } as WorkerEndpoint;
-  const client = connectRepairer(endpoint);
+  const client = connectRepairer(endpoint, options);
   port1.start();
   opened.push(client);
   return { client, endpoint, far: port2 };
@@ -94,6 +96,34 @@ describe('a page and its worker', () => {
     const { client } = connect(() => Promise.resolve(ok(fakeRepairer({ loaded: { ...loaded, identity: { f: (() => 1) as never } } }))));
     expect(await client.load(request)).toMatchObject({ ok: false, error: { code: 'worker/exception', params: { cause: { name: 'DataCloneError' } } } });
     expect((await client.repair({})).ok).toBe(true);
+  });
+
+  test.each<[string, object]>([
+    ['a check', { contract: { crossField: [{ kind: 'function', name: 'even', version: '1', check: () => true }] } }],
+    ['a gate', { contract: { gates: [() => true] } }],
+  ])('%s that is a function is refused, not left out, and the worker serves on', async (_, record) => {
+    const repair = vi.fn(() => Promise.resolve(ok(outcome)));
+    const { client } = connect(() => Promise.resolve(ok(fakeRepairer({ repair }))));
+    await client.load(request);
+    expect(await client.repair(record as JsonObject)).toMatchObject({ ok: false, error: { code: 'worker/not-data', params: { cause: { name: 'DataCloneError' } } } });
+    expect(repair).not.toHaveBeenCalled();
+    expect((await client.repair({})).ok).toBe(true);
+  });
+
+  const FAILED_CALL = { id: 'x', request: 'r', tool: { name: 't', description: 'd', parameters: { type: 'object', properties: { n: { type: 'integer' } } } }, call: { name: 't', arguments: { n: 2 } } };
+
+  test.each([
+    ['check', { crossField: [{ kind: 'function', name: 'even', version: '1', parameters: { at: '/n' } }] }, { status: 'failed', reason: 'contract/unknown-function' }],
+    ['gate', { gates: [{ kind: 'function', name: 'allowed', version: '1' }] }, { status: 'rejected' }],
+  ])('a %s that names a function of the host ends the repair, since the worker has none', async (_, contract, ending) => {
+    const repair: HostedRepairer['repair'] = async (record, signal) => {
+      const read = readRepairRequest(record);
+      return read.ok ? ok(await repairCall(read.value, NO_POLICY, { signal })) : err(read.error);
+    };
+    const { client } = connect(() => Promise.resolve(ok(fakeRepairer({ repair }))));
+    await client.load(request);
+    const reply = await client.repair({ ...FAILED_CALL, contract });
+    expect(reply.ok && reply.value.outcome).toMatchObject(ending);
   });
 
   test('repair before load is refused', async () => {
@@ -189,8 +219,27 @@ describe('a worker that is gone', () => {
   });
 
   test('one that never says ready is a failure, not a wait for ever', async () => {
-    const client = connectRepairer({ postMessage: () => undefined, addEventListener: () => undefined, terminate: () => undefined }, 5);
+    const client = connectRepairer({ postMessage: () => undefined, addEventListener: () => undefined, terminate: () => undefined }, { startTimeoutMs: 5 });
     expect(await client.load(request)).toEqual(err({ code: 'worker/did-not-start', params: { timeoutMs: 5 } }));
+  });
+
+  test('one that is busy for longer than that and answers between two steps is left in peace', async () => {
+    const { client } = connect(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return ok(fakeRepairer());
+    }, { answerTimeoutMs: 100 });
+    expect((await client.load(request)).ok).toBe(true);
+  });
+
+  test('one that falls silent under a call is given up; one that has nothing to do may be', async () => {
+    const { client, far } = connect(() => Promise.resolve(ok(fakeRepairer())), { answerTimeoutMs: 100 });
+    await client.load(request);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await client.repair({})).ok).toBe(true);
+    // as one that is ended: the messages go nowhere, and nobody says so
+    (far as unknown as EventEmitter).removeAllListeners('message');
+    far.onmessage = () => undefined;
+    expect(await client.repair({})).toEqual(err({ code: 'worker/no-answer', params: { timeoutMs: 100 } }));
   });
 
   test('dispose ends calls under way with worker/closed and frees the repairer', async () => {
