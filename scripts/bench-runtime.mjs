@@ -1,15 +1,16 @@
 /**
- * `npm run bench:runtime [-- PART… [--cases N] [--threads N]]`: prepares the checkout, builds, measures the runtime of the policy beside its peer,
- * and writes the report. Parts are speed, ranks, head, cold, soak and agreement (all, where none is named); `report` only renders what was measured.
- * The peer, node-llama-cpp, is no dependency: it is installed on demand into a folder of the user's cache; where that fails, its row says so.
+ * `npm run bench:runtime [-- PART… [--cases N|all] [--threads N]]`: prepares the checkout, builds, measures the runtime of the policy beside its peers,
+ * and writes the report. Parts are speed, ranks, head, cold, soak, agreement and batch (all, where none is named); `report` only renders what was measured.
+ * The peers, node-llama-cpp and transformers.js, are no dependency: they are installed on demand into folders of the user's cache; where that fails,
+ * the row says so.
  */
 import { join } from 'node:path';
-import { findNodeLlamaCpp } from './lib/node-llama-cpp.mjs';
+import { findPeers } from './lib/peers.mjs';
 import { build, inOrder, ROOT, run } from './lib/run.mjs';
 import { prepare } from './prepare.mjs';
 
 const MAIN = join(ROOT, 'benchmarks', 'dist', 'runtime', 'main.js');
-const ALL_PARTS = ['speed', 'ranks', 'head', 'cold', 'soak', 'agreement'];
+const ALL_PARTS = ['speed', 'ranks', 'head', 'cold', 'soak', 'agreement', 'batch'];
 
 const args = process.argv.slice(2);
 const firstOption = args.findIndex((arg) => arg.startsWith('--'));
@@ -21,8 +22,8 @@ await prepare({ python: parts.length > 0 });
 
 /** A process a part: no part is measured in what another left in memory. */
 const measure = (part) => async () => {
-  const peer = part === 'speed' ? await findNodeLlamaCpp() : undefined;
-  const about = peer === undefined ? [] : 'folder' in peer ? ['--peer', peer.folder] : ['--peer-missing', peer.reason];
+  const peers = part === 'speed' ? Object.entries(await findPeers()) : [];
+  const about = peers.flatMap(([name, peer]) => ('folder' in peer ? ['--peer', `${name}=${peer.folder}`] : ['--peer-missing', `${name}=${peer.reason}`]));
   return run(process.execPath, [MAIN, 'measure', part, ...options, ...about]);
 };
 

@@ -1,9 +1,9 @@
 /**
- * `npm run mutate [-- FILE…]`: mutation testing of grammar-mask's grammar and matcher. Stryker's instrumenter puts every mutant into the
- * sources, each behind a switch; two processes try them by turns (`packages/grammar-mask/tests/mutation`). One that says nothing for a while
- * is in a loop that no switch is in: it is ended, the mutant counts as timed out, and another goes on behind it. FILE is a part of a path
- * (`decimal`); without one, all files. `--share 0.1` takes a part of the mutants, drawn by their ids. What was tried goes into the report of
- * `npm run bench:mask`; other files keep what is known of them.
+ * `npm run mutate -- PACKAGE [FILE…]`: mutation testing of `core` (patch, gate, transition, ledger) or of `grammar-mask` (grammar and matcher).
+ * Stryker's instrumenter puts every mutant into the sources, each behind a switch; two processes try them by turns (`benchmarks/mutation`). One
+ * that says nothing for a while is in a loop that no switch is in: it is ended, the mutant counts as timed out, and another goes on behind it.
+ * FILE is a part of a path (`decimal`); without one, all files. `--share 0.1` takes a part of the mutants, drawn by their ids. What was tried goes
+ * into the report of `npm run bench:core` or `npm run bench:mask`; other files keep what is known of them.
  */
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 import { spawn } from 'node:child_process';
@@ -14,8 +14,30 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, entryOf, inOrder, ROOT, run } from './lib/run.mjs';
 
-const PACKAGE = join(ROOT, 'packages', 'grammar-mask');
-const FOLDERS = ['grammar', 'mask'];
+/**
+ * By package: what is mutated, folders whole; what mutants have to survive, those tests first that fail soonest (none that needs a large
+ * vocabulary), and how much of their random rounds; and the benchmark whose report takes the outcome.
+ */
+const TARGETS = {
+  'core': {
+    bench: 'core',
+    roundShare: 0.5,
+    sources: ['patch/admit.ts', 'patch/apply.ts', 'patch/locked.ts', 'patch/operation.ts', 'ledger/', 'repair/gate.ts', 'repair/transition.ts', 'repair/step.ts', 'repair/close.ts', 'repair/accepted-call.ts'],
+    suite: [
+      'src/patch/', 'src/ledger/', 'src/repair/', 'src/execute/', 'tests/conformance/json-patch.test.ts', 'tests/gates.test.ts', 'tests/bad-input.test.ts',
+      'tests/checklist.test.ts', 'tests/laws/patch.test.ts', 'tests/laws/repair.test.ts', 'tests/end-to-end/bugcases.test.ts',
+    ],
+  },
+  'grammar-mask': {
+    bench: 'mask',
+    roundShare: 0.2,
+    sources: ['grammar/', 'mask/'],
+    suite: [
+      'src/grammar/decimal.test.ts', 'src/mask/token-bitmask.test.ts', 'src/mask/matcher.test.ts', 'src/mask/explain.test.ts', 'tests/traps.test.ts', 'tests/number-states.test.ts',
+      'tests/churn.test.ts', 'tests/patch-rules.test.ts', 'tests/token-budget.test.ts', 'tests/string-content.test.ts', 'tests/random-contracts.test.ts',
+    ],
+  },
+};
 const PROCESS_COUNT = 2;
 /** Between two tests; the longest takes a second. */
 const SILENCE_MS = 30_000;
@@ -37,10 +59,17 @@ function stryMutAct_9fa48(id) {
 }
 `;
 
-const { values: { share, out }, positionals } = parseArgs({ allowPositionals: true, options: { share: { type: 'string', default: '1' }, out: { type: 'string', default: join(PACKAGE, '.reports', 'mutation.json') } } });
+const { values: { share, out: outFile }, positionals: [packageName, ...parts] } = parseArgs({ allowPositionals: true, options: { share: { type: 'string', default: '1' }, out: { type: 'string' } } });
+const target = TARGETS[packageName];
+if (target === undefined) throw new Error(`name a package: ${Object.keys(TARGETS).join(' or ')}`);
+const PACKAGE = join(ROOT, 'packages', packageName);
+const out = outFile ?? join(PACKAGE, '.reports', 'mutation.json');
 
-const names = FOLDERS.flatMap((folder) => readdirSync(join(PACKAGE, 'src', folder)).map((name) => `src/${folder}/${name}`))
-  .filter((name) => /\.ts$/.test(name) && !/\.test(-d)?\.ts$/.test(name) && (positionals.length === 0 || positionals.some((part) => name.includes(part))));
+/** Paths below the package: a folder stands for all files in it. */
+const expand = (path) => (path.endsWith('/') ? readdirSync(join(PACKAGE, path)).map((name) => `${path}${name}`) : [path]);
+const suite = target.suite.flatMap(expand).filter((name) => name.endsWith('.test.ts')).map((name) => join(PACKAGE, name));
+const names = target.sources.map((path) => `src/${path}`).flatMap(expand)
+  .filter((name) => name.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(name) && (parts.length === 0 || parts.some((part) => name.includes(part))));
 const texts = new Map(names.map((name) => [name, readFileSync(join(PACKAGE, name), 'utf8')]));
 const silent = { isDebugEnabled: () => false, isTraceEnabled: () => false, debug: () => {}, info: () => {}, warn: console.warn };
 const files = names.map((name) => ({ name: join(PACKAGE, name), mutate: true, content: texts.get(name) }));
@@ -75,7 +104,7 @@ writeFileSync(out, `${JSON.stringify({ share: Number(share), seconds: Math.round
 const counts = {};
 for (const { status } of outcomes.values()) counts[status] = (counts[status] ?? 0) + 1;
 console.error(JSON.stringify(counts), `in ${String(Math.round((Date.now() - started) / 1000))} s`);
-const main = (...args) => run(process.execPath, [join(ROOT, 'benchmarks', 'dist', 'mask', 'main.js'), ...args]);
+const main = (...args) => run(process.execPath, [join(ROOT, 'benchmarks', 'dist', target.bench, 'main.js'), ...args]);
 await inOrder(() => build('@contractrl/benchmarks'), () => main('measure', 'mutation', '--mutants', out), () => main('report'));
 
 /** Restarts until every mutant has an outcome. */
@@ -93,9 +122,9 @@ async function tryAll(ids, turn) {
 function start(mutantIds, turn, round) {
   const [doneFile, jobFile] = ['done', 'job'].map((name) => join(folder, `${name}-${String(turn)}-${round}`));
   writeFileSync(doneFile, '');
-  writeFileSync(jobFile, JSON.stringify({ sources, mutation: { mutantIds, doneFile, reachFile } }));
+  writeFileSync(jobFile, JSON.stringify({ root: PACKAGE, suite, sources, mutation: { mutantIds, doneFile, reachFile, roundShare: target.roundShare } }));
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [entryOf('vitest', 'vitest'), 'run', '--config', 'mutation.vitest.config.ts'], {
+    const child = spawn(process.execPath, [entryOf('vitest', 'vitest'), 'run', '--config', join(ROOT, 'benchmarks', 'mutation', 'mutation.vitest.config.ts')], {
       cwd: PACKAGE, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, CONTRACTRL_MUTATION: jobFile },
     });
     children.add(child);

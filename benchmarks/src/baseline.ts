@@ -12,12 +12,14 @@ import type { Arm } from './arms/arm.ts';
 import { contractRepair, GOAL_RULES, PAPER_RULES } from './arms/contract-repair.ts';
 import { deterministicOnly } from './arms/deterministic-only.ts';
 import { fullRegeneration } from './arms/full-regeneration.ts';
+import { BFCL_FILE, BFCL_SEED } from './datasets/bfcl-corruptions.ts';
+import { BUGCASES_FILE } from './datasets/bugcases.ts';
 import { COHORTS } from './datasets/case.ts';
-import { surroundings } from './manifest.ts';
+import { describeArms, surroundings } from './manifest.ts';
 import { recordPrompts } from './prompt-recorder.ts';
-import { baselineCases, conclude, writeResults } from './results.ts';
+import { baselineCases, conclude, readRun, writeResults } from './results.ts';
 import { runArms } from './run.ts';
-import { leaksIn, sealedGold, type ShownTexts } from './score.ts';
+import { formatLeak, leakageOf, leaksIn, sealedGold, type ShownTexts } from './score.ts';
 
 const ARM_NAMES = ['adapter', 'adapter-goal', 'base', 'full-regeneration', 'ajv-coercion', 'deterministic', 'deterministic-open', 'deterministic-adapter', 'deterministic-prefer', 'deterministic-require'] as const;
 type ArmName = (typeof ARM_NAMES)[number];
@@ -27,6 +29,7 @@ interface Options {
   readonly arms: readonly ArmName[];
   readonly out: string;
   readonly model?: string;
+  readonly report?: true;
 }
 
 const clock = (): number => performance.now();
@@ -37,11 +40,13 @@ const command = new Command('bench:baseline')
   .addOption(new Option('--arms <names...>', 'which arms to run').choices(ARM_NAMES).default([...ARM_NAMES]))
   .option('--out <folder>', 'where the run is written', fileURLToPath(new URL('../results/baseline', import.meta.url)))
   .option('--model <file>', 'the base model, instead of the one in the cache')
+  .option('--report', 'run nothing: score and render anew what the folder holds')
   .action(main);
 
 await command.parseAsync();
 
 async function main(options: Options): Promise<void> {
+  if (options.report === true) return renderAnew(options.out);
   const cancel = new AbortController();
   process.once('SIGINT', () => cancel.abort());
   const runtime = await openRuntime({ signal: cancel.signal, ...(options.model === undefined ? {} : { model: options.model }) });
@@ -64,9 +69,9 @@ async function main(options: Options): Promise<void> {
     process.exitCode = 1;
     return;
   }
+  const leakage = leakageOf(shown, leaksIn(run, baselineCases(), shown, sealedGold()));
   const draft = {
-    ...surroundings(), title: 'Baseline: repairing failed tool calls', caseCount: cases.length,
-    arms: arms.map(({ name, description, identity }) => ({ name, description, identity })),
+    ...surroundings(BFCL_SEED, [BUGCASES_FILE, BFCL_FILE]), title: 'Baseline: repairing failed tool calls', caseCount: cases.length, arms: describeArms(arms), leakage,
   };
   const results = conclude(draft, run);
   await writeResults(options.out, results);
@@ -74,10 +79,15 @@ async function main(options: Options): Promise<void> {
   console.log(`Written to ${options.out}`);
   const unsafe = results.scores.filter((score) => score.unsafe !== null);
   for (const { arm, id, unsafe: reason } of unsafe) console.error(`Unsafe dispatch: ${arm} on ${id} (${String(reason)})`);
-  const leaks = leaksIn(run, baselineCases(), shown, sealedGold());
-  for (const { arm, id, field, found } of leaks) console.error(`Leak: ${arm} on ${id} was shown ${field} (${found})`);
-  console.log(`Leakage scan: ${String(leaks.length)} leaks in the prompts of ${String(shown.filter(({ texts }) => texts.length > 0).length)} answers`);
-  if (unsafe.length > 0 || leaks.length > 0) process.exitCode = 1;
+  for (const leak of leakage.leaks) console.error(formatLeak(leak));
+  if (unsafe.length > 0 || leakage.leaks.length > 0) process.exitCode = 1;
+}
+
+async function renderAnew(folder: string): Promise<void> {
+  const raw = await readRun(folder);
+  if (raw.ok) return writeResults(folder, conclude(raw.value.manifest, raw.value.run));
+  console.error(`${folder}: ${JSON.stringify(raw.error)}`);
+  process.exitCode = 1;
 }
 
 function openArms({ engine, tokenizer, vocabulary, adapter }: Runtime): readonly Arm[] {

@@ -1,20 +1,23 @@
 /** What a run was made with: enough to repeat it, and nothing that differs between two runs of the same thing on one machine. */
 import { cpus } from 'node:os';
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '@contractrl/core';
 import type { LedgerHead } from '@contractrl/core/ledger';
-import { BFCL_FILE, BFCL_SEED } from './datasets/bfcl-corruptions.ts';
-import { BUGCASES_FILE } from './datasets/bugcases.ts';
+import type { Arm } from './arms/arm.ts';
 import { dataDigest } from './datasets/jsonl.ts';
+import type { Leakage } from './score.ts';
+
+export type ManifestArm = Omit<Arm, 'answer'>;
 
 export interface Manifest {
   readonly title: string;
   readonly seed: number;
   /** SHA-256 of every data file as committed. */
   readonly data: Readonly<Record<string, string>>;
-  readonly arms: readonly { readonly name: string; readonly description: string; readonly identity: JsonObject }[];
+  readonly arms: readonly ManifestArm[];
   readonly machine: { readonly cpu: string; readonly threadCount: number; readonly platform: string; readonly node: string };
   readonly versions: Readonly<Record<string, string>>;
+  /** Gold in what the policies were shown, looked for when the run was sealed; absent from runs before that. */
+  readonly leakage?: Leakage;
   /** How many cases each arm was given. */
   readonly caseCount: number;
   /** SHA-256 of the records' JSON Lines text. */
@@ -26,12 +29,16 @@ export interface Manifest {
 /** What is known before a run is sealed. */
 export type ManifestDraft = Omit<Manifest, 'recordsDigest' | 'ledger'>;
 
-/** The parts that describe the surroundings rather than the run. */
-export function surroundings(): Pick<Manifest, 'seed' | 'data' | 'machine' | 'versions'> {
+export function describeArms(arms: readonly Arm[]): readonly ManifestArm[] {
+  return arms.map(({ name, description, output, identity }) => ({ name, description, output, identity }));
+}
+
+/** The parts that describe the surroundings rather than the run; `files` are those of `data/` that it used. */
+export function surroundings(seed: number, files: readonly string[]): Pick<Manifest, 'seed' | 'data' | 'machine' | 'versions'> {
   const processors = cpus();
   return {
-    seed: BFCL_SEED,
-    data: { [BUGCASES_FILE]: dataDigest(BUGCASES_FILE), [BFCL_FILE]: dataDigest(BFCL_FILE) },
+    seed,
+    data: Object.fromEntries(files.map((file) => [file, dataDigest(file)])),
     machine: {
       cpu: processors[0]?.model.trim() ?? 'unknown processor',
       threadCount: processors.length,

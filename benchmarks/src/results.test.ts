@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { scriptedArm } from '../tests/scripted-arm.ts';
 import { ajvCoercion } from './arms/ajv-coercion.ts';
-import { surroundings } from './manifest.ts';
+import { describeArms, surroundings } from './manifest.ts';
 import { baselineCases, conclude, verifyResults, writeResults, type Results } from './results.ts';
 import { runArms } from './run.ts';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const cases = baselineCases().slice(0, 12);
   const arms = [ajvCoercion(() => 0), scriptedArm('scripted', { 'BC-005': '{"command":"npm test","tail":10}' })];
   const run = await runArms(cases, arms, { aborted: false }, () => undefined);
-  const draft = { ...surroundings(), title: 'A small run', caseCount: cases.length, arms: arms.map(({ name, description, identity }) => ({ name, description, identity })) };
+  const draft = { ...surroundings(13, []), title: 'A small run', caseCount: cases.length, arms: describeArms(arms) };
   results = conclude(draft, run!);
 });
 beforeEach(() => writeResults(folder, results));

@@ -55,22 +55,31 @@ export type ResultsIssue =
   | { readonly code: 'results/report-differs' };
 
 /**
- * Recomputes everything that a committed run claims: the chain of its ledger, the digest of its records, every score, and the report,
- * byte for byte. The first difference is the issue; file errors are thrown.
+ * The raw part of a run on disk: its manifest, and its records with the repairs they tell of. The chain of the ledger and the digest of the
+ * records must be those of the manifest; file errors are thrown.
  */
-export async function verifyResults(folder: string): Promise<Result<Results, ResultsIssue>> {
-  const read = (name: string): Promise<Buffer> => readFile(join(folder, name));
-  const manifest = JSON.parse((await read('manifest.json')).toString('utf8')) as Manifest;
-  const repairs = readRepairs(unpack(await read('ledger.jsonl.gz')), manifest.ledger);
+export async function readRun<M extends Manifest>(folder: string): Promise<Result<{ readonly manifest: M; readonly run: FrozenRun }, ResultsIssue>> {
+  const manifest = JSON.parse((await readFile(join(folder, 'manifest.json'))).toString('utf8')) as M;
+  const repairs = readRepairs(await readPacked(folder, 'ledger.jsonl.gz'), manifest.ledger);
   if (!repairs.ok) return err({ code: 'results/ledger-broken', detail: repairs.error.code });
-  const records = fromJsonLines<CaseRecord>(unpack(await read('records.jsonl.gz')));
+  const records = fromJsonLines<CaseRecord>(await readPacked(folder, 'records.jsonl.gz'));
   const count = repairs.value.length;
   if (records.length !== count) return err({ code: 'results/record-count', records: records.length, repairs: count });
   const run = freezeRun(records.map((record, index) => ({ record, frozen: repairs.value[index] as FrozenRepair })));
   if (run.digest !== manifest.recordsDigest) return err({ code: 'results/records-changed', expected: manifest.recordsDigest, found: run.digest });
-  const results = conclude(manifest, run);
-  if (toJsonLines(results.scores) !== unpack(await read('scores.jsonl.gz'))) return err({ code: 'results/scores-differ' });
-  if (results.report !== (await read('report.md')).toString('utf8')) return err({ code: 'results/report-differs' });
+  return ok({ manifest, run });
+}
+
+/**
+ * Recomputes everything that a committed run claims: the chain of its ledger, the digest of its records, every score, and the report,
+ * byte for byte. The first difference is the issue; file errors are thrown.
+ */
+export async function verifyResults(folder: string): Promise<Result<Results, ResultsIssue>> {
+  const raw = await readRun(folder);
+  if (!raw.ok) return raw;
+  const results = conclude(raw.value.manifest, raw.value.run);
+  if (toJsonLines(results.scores) !== await readPacked(folder, 'scores.jsonl.gz')) return err({ code: 'results/scores-differ' });
+  if (results.report !== (await readFile(join(folder, 'report.md'))).toString('utf8')) return err({ code: 'results/report-differs' });
   return ok(results);
 }
 
@@ -82,7 +91,7 @@ function readRepairs(text: string, end: LedgerHead): Result<readonly FrozenRepai
 }
 
 /** One chain over all repairs, as JSON Lines, and where it ends. */
-function chainOf(run: FrozenRun): { readonly text: string; readonly end: LedgerHead } {
+export function chainOf(run: FrozenRun): { readonly text: string; readonly end: LedgerHead } {
   const lines: string[] = [];
   let end = GENESIS;
   for (const { frozen } of run.cases) {
@@ -93,10 +102,10 @@ function chainOf(run: FrozenRun): { readonly text: string; readonly end: LedgerH
   return { text: lines.join(''), end };
 }
 
-function pack(text: string): Buffer {
+export function pack(text: string): Buffer {
   return gzipSync(text, { level: 9 });
 }
 
-function unpack(bytes: Buffer): string {
-  return gunzipSync(bytes).toString('utf8');
+export async function readPacked(folder: string, name: string): Promise<string> {
+  return gunzipSync(await readFile(join(folder, name))).toString('utf8');
 }

@@ -1,4 +1,7 @@
-import { Gold } from '@contractrl/core';
+import { applyPatch, loadContract, repairCall, type JsonPointer, type JsonValue, type Patch, type Proposer } from '@contractrl/core';
+import { countCollateral, Gold } from '@contractrl/core/ledger';
+import { toRepairRecord } from '@contractrl/core/records';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { counterCase, scriptedArm } from '../tests/scripted-arm.ts';
 import type { CaseGold } from './datasets/case.ts';
@@ -6,7 +9,7 @@ import { runArms } from './run.ts';
 import { freezeRun } from './record.ts';
 import { scoreRun, type CaseScore } from './score.ts';
 
-const FIVE: CaseGold = { kind: 'one-of', acceptable: [{ n: 5 }], abstainOk: false };
+const FIVE: Extract<CaseGold, { readonly kind: 'one-of' }> = { kind: 'one-of', acceptable: [{ n: 5 }], patches: [[{ op: 'replace', path: '/n' as JsonPointer, value: 5 }]], abstainOk: false };
 const DECLINE: CaseGold = { kind: 'abstain' };
 
 async function scoreOne(argumentsText: string, shot: string | { readonly decline: string }, gold: CaseGold): Promise<CaseScore> {
@@ -47,13 +50,69 @@ describe('verdicts', () => {
   });
 });
 
+// checklist: D1
+describe('the canonical patch', () => {
+  const replace = (value: number): Patch => [{ op: 'replace', path: '/n' as JsonPointer, value }];
+  const scoreOf = async (proposal: string, gold: CaseGold): Promise<boolean | null | undefined> => {
+    const cases = [counterCase('c', '{"n":"five"}')];
+    const cost = { promptTokenCount: 0, generatedTokenCount: 0, forcedTokenCount: 0, prefillMs: 0, decodeMs: 0, maskMs: 0 };
+    const policy: Proposer = { identity: {}, propose: () => Promise.resolve({ ok: true, value: { kind: 'text', text: proposal, confidence: undefined, maskDigest: undefined, cost } }) };
+    const outcome = await repairCall(cases[0]!.request, policy);
+    const record = { ...toRepairRecord(outcome, { totalMs: 0 }), cohort: 'bugcases' as const, arm: 'patches' };
+    return scoreRun(freezeRun([{ record, frozen: outcome.frozen }]), cases, new Map([['c', new Gold(gold)]]))[0]?.patchEqual;
+  };
+  const written = (...operations: readonly object[]): string => JSON.stringify(operations);
+
+  test.each<{ what: string; proposal: string; gold: CaseGold; expected: boolean | null }>([
+    { what: 'the same operation', proposal: written({ op: 'replace', path: '/n', value: 5 }), gold: FIVE, expected: true },
+    { what: 'its members in another order', proposal: written({ value: 5, path: '/n', op: 'replace' }), gold: FIVE, expected: true },
+    { what: 'one of two canonical patches', proposal: written({ op: 'replace', path: '/n', value: 5 }), gold: { ...FIVE, patches: [replace(6), replace(5)] }, expected: true },
+    { what: 'another value', proposal: written({ op: 'replace', path: '/n', value: 6 }), gold: FIVE, expected: false },
+    { what: 'another operation with the same object', proposal: written({ op: 'add', path: '/n', value: 5 }), gold: FIVE, expected: false },
+    { what: 'one operation more', proposal: written({ op: 'replace', path: '/n', value: 4 }, { op: 'replace', path: '/n', value: 5 }), gold: FIVE, expected: false },
+    { what: 'declining', proposal: '{"abstain":"not-in-state"}', gold: FIVE, expected: false },
+    { what: 'a case whose canonical patch is none', proposal: '{"abstain":"not-in-state"}', gold: { ...FIVE, patches: [[]] }, expected: null },
+    { what: 'a case where declining is right', proposal: '{"abstain":"not-in-state"}', gold: DECLINE, expected: null },
+  ])('$what: $expected', async ({ proposal, gold, expected }) => {
+    expect(await scoreOf(proposal, gold)).toBe(expected);
+  });
+});
+
 describe('collateral', () => {
   // checklist: D5
   test('counts changed leaves outside the reported pointers and against the target, and no operations where there is no patch', async () => {
     const twoFields = counterCase('c', '{"n":"5","extra":1}');
     const run = await runArms([twoFields], [scriptedArm('scripted', { c: '{"n":5}' })], { aborted: false }, () => undefined);
-    const [score] = scoreRun(run!, [twoFields], new Map([['c', new Gold<CaseGold>({ kind: 'one-of', acceptable: [{ n: 5, extra: 1 }], abstainOk: false })]]));
+    const [score] = scoreRun(run!, [twoFields], new Map([['c', new Gold<CaseGold>({ kind: 'one-of', acceptable: [{ n: 5, extra: 1 }], patches: [], abstainOk: false })]]));
     expect(score).toMatchObject({ collateralOp: null, collateralPtr: 0, collateralGold: 1 });
+  });
+
+  // checklist: D6
+  test('outside the operations there is none by construction, whatever a patch does', () => {
+    const value = fc.letrec<{ any: JsonValue }>((tie) => ({
+      any: fc.oneof({ maxDepth: 2 }, fc.integer(), fc.array(tie('any'), { maxLength: 3 }), fc.dictionary(fc.constantFrom('a', 'b'), tie('any'))),
+    })).any;
+    const document = fc.dictionary(fc.constantFrom('a', 'b', 'c'), value);
+    const path = fc.array(fc.constantFrom('a', 'b', 'c', '0', '1', '-'), { minLength: 1, maxLength: 3 }).map((tokens) => tokens.map((token) => `/${token}`).join(''));
+    const operation = fc.record({ op: fc.constantFrom('add', 'replace', 'remove', 'move', 'copy'), path, from: path, value });
+    const contract = loadContract({ tool: { name: 't', description: '', parameters: { type: 'object' } } });
+    if (!contract.ok) throw new Error(contract.error.code);
+    const free = contract.value;
+    let counted = 0;
+    fc.assert(fc.property(document, fc.array(operation, { minLength: 1, maxLength: 3 }), (before, drawn) => {
+      const patch: Patch[number][] = [];
+      let after = before as JsonValue;
+      for (const { op, path: at, from, value: put } of drawn) {
+        const one = (op === 'move' || op === 'copy' ? { op, from, path: at } : op === 'remove' ? { op, path: at } : { op, path: at, value: put }) as Patch[number];
+        const applied = applyPatch(free, after, [one], 1);
+        if (!applied.ok) continue;
+        after = applied.value;
+        patch.push(one);
+      }
+      counted += patch.length;
+      expect(countCollateral(before, after, patch, []).collateralOp).toBe(0);
+    }), { numRuns: 2000 });
+    expect(counted).toBeGreaterThan(500);
   });
 
   test('does not apply where nothing was dispatched', async () => {

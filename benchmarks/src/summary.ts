@@ -1,45 +1,31 @@
 /** From records and scores of one arm on one cohort to the figures of a report. Pure; says `undefined` where a figure does not apply. */
+import type { ArmOutput } from './arms/arm.ts';
+import { isRight, MEANS, QUANTILES, RATES, type MeanMeasure, type MeanName, type QuantileName, type RateMeasure, type RateName, type ScoredCase } from './measures.ts';
 import type { CaseRecord } from './record.ts';
 import { VERDICTS, type CaseScore, type Verdict } from './score.ts';
-import { exactPairedTest, mean, quantile, wilson, type Rate } from './statistics.ts';
-
-export interface ScoredCase {
-  readonly record: CaseRecord;
-  readonly score: CaseScore;
-}
+import { bootstrapMean, exactPairedTest, quantile, wilson, type Mean, type Rate } from './statistics.ts';
 
 export interface Summary {
   readonly n: number;
   readonly statuses: Readonly<Record<CaseRecord['status'], number>>;
   readonly verdicts: Readonly<Record<Verdict, number>>;
-  /** The right call, or rightly declined. */
-  readonly right: Rate;
-  readonly silentlyWrong: Rate;
   /** Dispatched and accepted by the second validation. Says nothing of being right. */
   readonly schemaValid: number;
-  /** Of the cases that did not end right, the share that dispatched nothing (our definition of fail-closed). Undefined where all ended right. */
-  readonly failClosed: Rate | undefined;
-  /** Means over the cases where they apply. */
-  readonly collateralOp: number | undefined;
-  readonly collateralPtr: number | undefined;
-  readonly collateralGold: number | undefined;
-  readonly attempts: number;
-  readonly promptTokens: number;
-  readonly generatedTokens: number;
-  readonly forcedTokens: number;
-  readonly p50Ms: number;
-  readonly p95Ms: number;
+  /** Undefined where no case is in the denominator, or the arm has no such figure. */
+  readonly rates: Readonly<Record<RateName, Rate | undefined>>;
+  readonly means: Readonly<Record<MeanName, Mean | undefined>>;
+  readonly quantiles: Readonly<Record<QuantileName, number | undefined>>;
+  /** No call was read otherwise than it stands, so that no patch of the arm can have collateral outside its operations. */
+  readonly isLocalByConstruction: boolean;
   /** Codes of the cases without a dispatch, most frequent first. */
   readonly reasons: readonly (readonly [string, number])[];
 }
 
-/** Throws a RangeError for no cases at all. */
-export function summarise(cases: readonly ScoredCase[]): Summary {
+export function summarise(cases: readonly ScoredCase[], output: ArmOutput): Summary {
   const records = cases.map(({ record }) => record);
   const scores = cases.map(({ score }) => score);
   const verdicts = Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(scores, (score) => score.verdict === verdict)])) as Record<Verdict, number>;
-  const dispatchedWrong = verdicts['silently-wrong'] + verdicts.unsafe;
-  const notRight = cases.length - count(scores, isRightScore);
+  const valuesOf = (measure: MeanMeasure): readonly number[] => (isAbsent(measure, output) ? [] : cases.map(measure.read).filter((value) => value !== null));
   return {
     n: cases.length,
     statuses: {
@@ -50,19 +36,11 @@ export function summarise(cases: readonly ScoredCase[]): Summary {
       failed: count(records, (record) => record.status === 'failed'),
     },
     verdicts,
-    right: wilson(count(scores, isRightScore), cases.length),
-    silentlyWrong: wilson(verdicts['silently-wrong'], cases.length),
     schemaValid: verdicts['right-call'] + verdicts['silently-wrong'],
-    failClosed: notRight === 0 ? undefined : wilson(notRight - dispatchedWrong, notRight),
-    collateralOp: meanOf(scores, (score) => score.collateralOp),
-    collateralPtr: meanOf(scores, (score) => score.collateralPtr),
-    collateralGold: meanOf(scores, (score) => score.collateralGold),
-    attempts: meanOf(records, (record) => record.attempts) ?? 0,
-    promptTokens: meanOf(records, (record) => record.tokens.prompt) ?? 0,
-    generatedTokens: meanOf(records, (record) => record.tokens.generated) ?? 0,
-    forcedTokens: meanOf(records, (record) => record.tokens.forced) ?? 0,
-    p50Ms: quantile(records.map((record) => record.timing.totalMs), 0.5) ?? 0,
-    p95Ms: quantile(records.map((record) => record.timing.totalMs), 0.95) ?? 0,
+    rates: mapValues(RATES, (measure: RateMeasure) => (isAbsent(measure, output) ? undefined : rateOf(cases.map(measure.read).filter((hit) => hit !== undefined)))),
+    means: mapValues(MEANS, (measure) => bootstrapMean(valuesOf(measure))),
+    quantiles: mapValues(QUANTILES, ({ share, base }) => quantile(valuesOf(base), share)),
+    isLocalByConstruction: output === 'patch' && records.every(({ reading }) => reading === undefined),
     reasons: tally(records.flatMap((record) => (record.arguments === undefined ? [record.reason ?? record.status] : []))),
   };
 }
@@ -75,14 +53,18 @@ export interface PairedDifference {
 
 /** Right on one side and not on the other, over the cases that both arms have. */
 export function comparePairs(first: readonly CaseScore[], second: readonly CaseScore[]): PairedDifference {
-  const other = new Map(second.map((score) => [score.id, isRightScore(score)]));
-  const firstOnly = count(first, (score) => isRightScore(score) && other.get(score.id) === false);
-  const secondOnly = count(first, (score) => !isRightScore(score) && other.get(score.id) === true);
+  const other = new Map(second.map((score) => [score.id, isRight(score)]));
+  const firstOnly = count(first, (score) => isRight(score) && other.get(score.id) === false);
+  const secondOnly = count(first, (score) => !isRight(score) && other.get(score.id) === true);
   return { firstOnly, secondOnly, p: exactPairedTest(firstOnly, secondOnly) };
 }
 
-function isRightScore(score: CaseScore): boolean {
-  return score.verdict === 'right-call' || score.verdict === 'abstained-rightly';
+function isAbsent({ isOfPatches }: RateMeasure | MeanMeasure, output: ArmOutput): boolean {
+  return isOfPatches === true && output === 'object';
+}
+
+function rateOf(hits: readonly boolean[]): Rate | undefined {
+  return hits.length === 0 ? undefined : wilson(count(hits, (hit) => hit), hits.length);
 }
 
 function tally(codes: readonly string[]): readonly (readonly [string, number])[] {
@@ -95,6 +77,6 @@ function count<T>(items: readonly T[], test: (item: T) => boolean): number {
   return items.filter(test).length;
 }
 
-function meanOf<T>(items: readonly T[], read: (item: T) => number | null): number | undefined {
-  return mean(items.map(read).filter((value) => value !== null));
+function mapValues<Key extends string, In, Out>(record: Readonly<Record<Key, In>>, change: (value: In) => Out): Record<Key, Out> {
+  return Object.fromEntries(Object.entries<In>(record).map(([key, value]) => [key, change(value)])) as Record<Key, Out>;
 }

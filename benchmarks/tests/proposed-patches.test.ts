@@ -1,5 +1,6 @@
 /** The patch-stage bug reports: the patch that was really proposed must be refused with the listed code, and change nothing. */
-import { BUGCASE_PATCH_CODES, loadContract, repairCall, type Proposal, type Proposer } from '@contractrl/core';
+import { loadContract, repairCall, type Proposal, type Proposer } from '@contractrl/core';
+import { BUGCASE_PATCH_CODES } from '@contractrl/core/messages';
 import { replayTrace } from '@contractrl/core/ledger';
 import { describe, expect, test } from 'vitest';
 import { bugCases, proposedPatches } from '../src/datasets/bugcases.ts';

@@ -8,10 +8,14 @@ export interface ArmAnswer {
   readonly frozen: FrozenRepair;
 }
 
+/** What an arm's answers are made of: operations on the failed call, or a whole arguments object. */
+export type ArmOutput = 'patch' | 'object';
+
 export interface Arm {
   readonly name: string;
   /** One sentence for the report. */
   readonly description: string;
+  readonly output: ArmOutput;
   /** Names model, adapter, prompt and settings; goes into every ledger entry. */
   readonly identity: JsonObject;
   answer(request: RepairRequest, signal: AbortSignalLike): Promise<ArmAnswer>;

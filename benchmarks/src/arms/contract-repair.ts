@@ -30,6 +30,7 @@ export function contractRepair({ name, description }: Pick<Arm, 'name' | 'descri
   return {
     name,
     description,
+    output: 'patch',
     identity: { ...repairer.identity(rules), deterministic },
     async answer(request, signal) {
       use();

@@ -19,19 +19,19 @@ function counts(arm: string, cohort: string): Readonly<Record<string, number>> {
 }
 
 // checklist: C4
-test('no call is dispatched that the contract forbids, and of the bug reports none that is wrong', () => {
+test('no call is dispatched that the contract forbids, and none that is wrong', () => {
   const own = scores.filter(({ arm }) => arm === 'deterministic');
   expect(own).toHaveLength(cases.length);
   expect(own.filter(({ verdict, unsafe }) => verdict === 'unsafe' || unsafe !== null)).toEqual([]);
-  expect(own.filter(({ cohort, verdict }) => cohort === 'bugcases' && verdict === 'silently-wrong')).toEqual([]);
+  expect(own.filter(({ verdict }) => verdict === 'silently-wrong')).toEqual([]);
 });
 
 test('of the bug reports more than 20 come out right; coercion gets fewer, and some wrong without a sign', () => {
   expect(counts('deterministic', 'bugcases')).toMatchInlineSnapshot(`
     {
       "abstained-rightly": 12,
-      "abstained-wrongly": 24,
-      "right-call": 25,
+      "abstained-wrongly": 22,
+      "right-call": 27,
     }
   `);
   expect(counts('ajv-coercion', 'bugcases')).toMatchInlineSnapshot(`
@@ -45,13 +45,11 @@ test('of the bug reports more than 20 come out right; coercion gets fewer, and s
   `);
 });
 
-// the wrong one: an optional date that the corruption turned into null, which says nothing of what it was
 test('of the BFCL corruptions, those that kept the value in another notation', () => {
   expect(counts('deterministic', 'bfcl')).toMatchInlineSnapshot(`
     {
-      "abstained-wrongly": 54,
+      "abstained-wrongly": 55,
       "right-call": 9,
-      "silently-wrong": 1,
     }
   `);
 });
@@ -117,7 +115,7 @@ test('right, wrong and declined, by the family of the report', () => {
     truncated_text: declined rightly
     union_missing_tag: declined
     union_wrong_tag: declined
-    wrapper_key: declined, declined
+    wrapper_key: right, right
     wrong_key: declined, declined
     wrong_key_and_value: declined"
   `);

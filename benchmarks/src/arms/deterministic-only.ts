@@ -7,6 +7,7 @@ export function deterministicOnly(clock: Clock): Arm {
   return {
     name: 'deterministic',
     description: 'readings of the argument text and the deterministic step alone, no model; what they leave is declined.',
+    output: 'patch',
     identity: NO_POLICY.identity,
     async answer(request, signal) {
       const startedAt = clock();

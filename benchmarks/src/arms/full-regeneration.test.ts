@@ -43,6 +43,8 @@ function wishfulEngine(wish: string, fault?: 'engine/run-failed'): Engine & { re
       const length = cache.length + ids.length;
       return Promise.resolve(ok({ cache: { length }, hidden: Float32Array.of(length) }));
     },
+    verify: (cache, ids) => Promise.resolve(ok({ cache: { length: cache.length + ids.length }, hiddens: ids.map((_, i) => Float32Array.of(cache.length + i + 1)) })),
+    shorten: (_cache, length) => ({ length }),
     logitsOf: (hidden, ids, out) => ids.forEach((id, index) => (out[index] = score(hidden[0]!, id))),
     allLogits: (hidden, out) => out.forEach((_, id) => (out[id] = score(hidden[0]!, id))),
     dispose: () => Promise.resolve(),

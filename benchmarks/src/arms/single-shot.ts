@@ -42,7 +42,7 @@ interface Ending {
   readonly reason?: string;
   readonly arguments?: JsonObject;
   readonly violations: readonly Violation[];
-  readonly attempt?: { readonly text: string; readonly isComplete: boolean; readonly verdict: string };
+  readonly attempt?: { readonly text: string; readonly isComplete: boolean; readonly verdict: string; readonly report: readonly Violation[] };
   readonly cost: ShotCost;
 }
 
@@ -51,6 +51,7 @@ export function singleShot(method: SingleShotMethod, clock: Clock): Arm {
   return {
     name,
     description,
+    output: 'object',
     identity,
     async answer(request, signal) {
       const startedAt = clock();
@@ -73,20 +74,21 @@ async function settle(method: SingleShotMethod, contract: Contract, request: Rep
   const { cost } = shot;
   if (shot.kind === 'failed') return { status: 'failed', reason: shot.reason, violations, cost };
   if (shot.kind === 'declined') return { status: 'abstained', reason: shot.reason, violations, cost };
-  const verdict = shot.isComplete ? judgeShot(contract, request, shot.text) : { status: 'failed' as const, reason: 'shot/incomplete' };
-  const attempt = { text: shot.text, isComplete: shot.isComplete, verdict: verdict.reason ?? ACCEPTED };
+  const { report, ...verdict } = shot.isComplete ? judgeShot(contract, request, shot.text) : { status: 'failed' as const, reason: 'shot/incomplete', report: violations };
+  const attempt = { text: shot.text, isComplete: shot.isComplete, verdict: verdict.reason ?? ACCEPTED, report };
   return { ...verdict, violations, attempt, cost };
 }
 
-function judgeShot(contract: Contract, request: RepairRequest, text: string): Pick<Ending, 'status' | 'reason' | 'arguments'> {
+/** `report` is the verifier's on what the shot wrote. */
+function judgeShot(contract: Contract, request: RepairRequest, text: string): Pick<Ending, 'status' | 'reason' | 'arguments'> & { readonly report: readonly Violation[] } {
   const judged = judgeArguments(contract, text, request.context, NO_NUMBERS);
-  if (judged.kind === 'invalid') return { status: 'failed', reason: 'shot/still-invalid' };
-  if (judged.kind === 'rejected') return { status: 'rejected', reason: judged.reason };
+  if (judged.kind === 'invalid') return { status: 'failed', reason: 'shot/still-invalid', report: judged.report.violations };
+  if (judged.kind === 'rejected') return { status: 'rejected', reason: judged.reason, report: judged.report.violations };
   const original = parseJson(request.call.argumentsText);
   const before = original.ok ? original.value : undefined;
   const isEdited = contract.immutablePaths.some((pointer) => !isSame(before, judged.call.arguments, pointer));
-  if (isEdited) return { status: 'failed', reason: 'shot/immutable-path' };
-  return { status: 'repaired', arguments: judged.call.arguments };
+  if (isEdited) return { status: 'failed', reason: 'shot/immutable-path', report: [] };
+  return { status: 'repaired', arguments: judged.call.arguments, report: [] };
 }
 
 function isSame(before: JsonValue | undefined, after: JsonValue, pointer: JsonPointer): boolean {
@@ -120,7 +122,7 @@ function toEntries(request: RepairRequest, contract: Contract | undefined, ident
   };
   const attempts: readonly AttemptEntry[] = attempt === undefined ? [] : [{
     kind: 'attempt', caseId, number: 1, proposal: recordText(attempt.text), isComplete: attempt.isComplete, patch: null, verdict: attempt.verdict,
-    report: [], tokens, maskDigest: null,
+    report: attempt.report, tokens, maskDigest: null,
   }];
   const closed: ClosedEntry = {
     kind: 'closed', caseId, status, reason: reason ?? null, params: {}, patch: null,

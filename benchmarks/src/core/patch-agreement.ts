@@ -4,9 +4,10 @@
  */
 import fastJsonPatch, { type Operation as FastOperation } from 'fast-json-patch';
 import {
-  applyAdmitted, applyPatch, childOf, cloneJson, isJsonArray, isJsonObject, jsonEqual, loadContract, MAX_OPERATION_BUDGET, resolvePointer, ROOT_POINTER,
+  applyPatch, childOf, cloneJson, isJsonArray, isJsonObject, jsonEqual, loadContract, MAX_OPERATION_BUDGET, resolvePointer, ROOT_POINTER,
   type JsonPointer, type JsonValue, type Operation,
 } from '@contractrl/core';
+import { applyAdmitted } from '@contractrl/core/schema';
 import { createWholeRandom } from './random.ts';
 
 export interface PatchAgreement {

@@ -1,5 +1,6 @@
 /** The report of the core benchmark, from raw results alone. */
 import { code, fixed, machine, mark, table, type Cells } from '../mask/markdown.ts';
+import { mutationSection } from '../mutation/report-section.ts';
 import { VERDICTS } from '../score.ts';
 import { quantile } from '../statistics.ts';
 import type { SuiteCounts } from './conformance.ts';
@@ -19,7 +20,7 @@ export function renderCoreReport(raw: CoreResults): string {
     '',
     'Regenerated from the raw JSON beside this file by `npm run bench:core -- report`; no figure is typed by hand but the bars. `npm run bench:core` measures everything anew.',
     '',
-    ...conformance(raw), ...traps(raw), ...agreement(raw), ...bugCases(raw), ...validation(raw), ...ledger(raw), ...sizes(raw),
+    ...conformance(raw), ...traps(raw), ...agreement(raw), ...bugCases(raw), ...validation(raw), ...ledger(raw), ...sizes(raw), ...mutationSection(raw.mutation.result, 'patch, gate, transition and ledger against the tests of the core that touch them, with half of their random rounds'),
     '## Machine',
     '',
     machine(raw.validation.surroundings),

@@ -4,6 +4,7 @@
  */
 import { err, ok, type Result } from '@contractrl/core';
 import type { EntrySize } from '../entry-size.ts';
+import type { MutationRun } from '../mutation/outcomes.ts';
 import { firstDifference, readAllMeasured, writeMeasured, writeRendered, type Measured, type MeasuredParts } from '../parts.ts';
 import type { BugCaseScores } from './bug-cases.ts';
 import type { Conformance } from './conformance.ts';
@@ -21,10 +22,11 @@ export interface CoreParts {
   readonly validation: ValidationSpeed;
   readonly ledger: readonly LedgerRun[];
   readonly sizes: readonly EntrySize[];
+  readonly mutation: MutationRun;
 }
 
 export type CorePartName = keyof CoreParts;
-export const CORE_PART_NAMES: readonly CorePartName[] = ['conformance', 'traps', 'agreement', 'bugcases', 'validation', 'ledger', 'sizes'];
+export const CORE_PART_NAMES: readonly CorePartName[] = ['conformance', 'traps', 'agreement', 'bugcases', 'validation', 'ledger', 'sizes', 'mutation'];
 
 export type CoreResults = MeasuredParts<CoreParts>;
 

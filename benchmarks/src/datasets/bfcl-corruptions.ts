@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto';
 import {
   childOf, DEFAULT_ATTEMPT_BUDGET, DEFAULT_OPERATION_BUDGET, judgeArguments, loadContract, OPERATION_KINDS, ROOT_POINTER,
-  type Contract, type ContractDocument, type JsonObject, type JsonValue, type Judgement, type ToolDefinition,
+  type Contract, type ContractDocument, type JsonObject, type JsonValue, type Judgement, type Patch, type ToolDefinition,
 } from '@contractrl/core';
 import type { CaseGold, PublicCase } from './case.ts';
 import { readRows } from './jsonl.ts';
@@ -49,8 +49,14 @@ export function bfclCases(seed: number = BFCL_SEED): readonly PublicCase[] {
 /** The offline half, by case id. */
 export function bfclGold(seed: number = BFCL_SEED): ReadonlyMap<string, CaseGold> {
   return new Map(select(seed).map((corruption) => [idOf(corruption), {
-    kind: 'answers', answers: corruption.row.answers, original: corruption.row.call.arguments, corrupted: corruption.field,
+    kind: 'answers', answers: corruption.row.answers, original: corruption.row.call.arguments, corrupted: corruption.field, patches: [undoing(corruption)],
   }]));
+}
+
+/** The canonical patch: the one operation that takes the corruption back. */
+function undoing({ row, kind, field }: Corruption): Patch {
+  const value = row.call.arguments[field] as JsonValue;
+  return [{ op: kind === 'missing_required' ? 'add' : 'replace', path: childOf(ROOT_POINTER, field), value }];
 }
 
 /** By seed: judging a few hundred calls takes a second, and both halves of the data ask for the same selection. */

@@ -2,7 +2,7 @@
  * The 61 failing calls reconstructed from public bug reports (data/README.md): every record split into the public request
  * and the gold, and the scripted patches of its patch-stage cases.
  */
-import type { ContractDocument, CrossFieldCheck, GateDocument, JsonObject, JsonValue, OperationKind } from '@contractrl/core';
+import type { ContractDocument, CrossFieldCheck, GateDocument, JsonObject, JsonValue, OperationKind, Patch } from '@contractrl/core';
 import type { CaseGold, PublicCase } from './case.ts';
 import { readRows } from './jsonl.ts';
 
@@ -27,7 +27,7 @@ interface BugCaseRow {
   };
   readonly proposed_patch?: JsonValue;
   readonly expected_patch_verdict?: { readonly code: string };
-  readonly acceptable: 'abstain' | readonly { readonly arguments: JsonObject }[];
+  readonly acceptable: 'abstain' | readonly { readonly arguments: JsonObject; readonly patch: Patch }[];
   readonly abstain_ok?: boolean;
 }
 
@@ -91,5 +91,5 @@ function toRequest(row: BugCaseRow): PublicCase['request'] {
 
 function toGold(row: BugCaseRow): CaseGold {
   if (row.acceptable === 'abstain') return { kind: 'abstain' };
-  return { kind: 'one-of', acceptable: row.acceptable.map((entry) => entry.arguments), abstainOk: row.abstain_ok ?? false };
+  return { kind: 'one-of', acceptable: row.acceptable.map((entry) => entry.arguments), patches: row.acceptable.map((entry) => entry.patch), abstainOk: row.abstain_ok ?? false };
 }

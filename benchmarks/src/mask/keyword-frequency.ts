@@ -2,8 +2,7 @@
  * Which keywords the mask cannot constrain, by the number of real-world schemas they stand in (JSONSchemaBench). Unknown keywords and formats are
  * read as annotations, which bind nothing. Only counts are kept.
  */
-import { setAnnotationsApart } from '@contractrl/core';
-import { surveySchema } from '@contractrl/core/schema';
+import { setAnnotationsApart, surveySchema } from '@contractrl/core/schema';
 import { dialectOf, readSuites } from './maskbench.ts';
 
 export interface KeywordFrequency {

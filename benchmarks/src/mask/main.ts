@@ -11,7 +11,7 @@ import { measureEntrySizes } from '../entry-size.ts';
 import { countRefusedKeywords } from './keyword-frequency.ts';
 import { baselineOf, BASELINE_FILE } from './maskbench-baseline.ts';
 import { dataFolder, runMaskBench } from './maskbench.ts';
-import { joinMutationRuns } from './mutation.ts';
+import { joinMutationRuns } from '../mutation/outcomes.ts';
 import { measureOwnSpeed, readDecodeCosts } from './own-speed.ts';
 import { contractrl } from './peers/contractrl.ts';
 import { loadStructuredOutput, structuredOutput, structuredOutputPackageFile } from './peers/structured-output.ts';

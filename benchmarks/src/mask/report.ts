@@ -2,7 +2,7 @@
 import { quantilesOf, cellsOf, enginesOf, leastRatio, pooled, vocabulariesOf, type Quantiles } from './speed-summary.ts';
 import { code, fixed, machine, mark, megabytes, optional, share, table, thousandth, type Cells } from './markdown.ts';
 import { OUTSIDE_REASONS, type SuiteCounts } from './maskbench.ts';
-import { mutationSection } from './report-mutation.ts';
+import { mutationSection } from '../mutation/report-section.ts';
 import { ownSection } from './report-own.ts';
 import type { Measured } from '../parts.ts';
 import type { RawResults } from './results.ts';
@@ -22,7 +22,7 @@ export function renderMaskReport(raw: RawResults): string {
     ...ownSection(raw),
     ...speedSection(raw.speed),
     ...countSection(raw),
-    ...mutationSection(raw),
+    ...mutationSection(raw.mutation.result, 'the grammar and the matcher against the tests that need no large vocabulary, with a fifth of their random rounds'),
     ...maskBenchSection(raw),
     ...keywordSection(raw),
     ...answerSection(raw),

@@ -6,7 +6,7 @@ import { err, ok, type Result } from '@contractrl/core';
 import { firstDifference, readAllMeasured, readMeasured, writeMeasured, writeRendered, type Measured, type MeasuredParts } from '../parts.ts';
 import type { KeywordFrequency } from './keyword-frequency.ts';
 import type { MaskBenchRun } from './maskbench.ts';
-import type { MutationRun } from './mutation.ts';
+import type { MutationRun } from '../mutation/outcomes.ts';
 import type { OwnSpeedRun } from './own-speed.ts';
 import { renderPlots } from './plots.ts';
 import { renderMaskReport } from './report.ts';

@@ -2,7 +2,8 @@
  * An engine behind a meter: how often it was asked and how long it took, prompt and answer apart. What the record of a repair calls decoding is
  * then split into the engine's own time, the logits, and what is left for choosing tokens.
  */
-import { createProposerMemory, type Clock, type Engine, type ProposerMemory } from '@contractrl/runtime-webgpu';
+import type { TokenId } from '@contractrl/grammar-mask';
+import { createProposerMemory, type Clock, type Engine, type KvCache, type ProposerMemory } from '@contractrl/runtime-webgpu';
 
 export interface EngineFigures {
   readonly prefillCalls: number;
@@ -32,6 +33,15 @@ export function meteredEngine(inner: Engine, clock: Clock): MeteredEngine {
     work();
     figures.headMs += clock() - from;
   }
+  async function timeStep<T>(cache: KvCache, tokens: readonly TokenId[], work: () => Promise<T>): Promise<T> {
+    const from = clock();
+    const step = await work();
+    const phase = isPrefilling || cache === inner.emptyCache ? 'prefill' : 'decode';
+    figures[`${phase}Calls`] += 1;
+    figures[`${phase}Tokens`] += tokens.length;
+    figures[`${phase}Ms`] += clock() - from;
+    return step;
+  }
   const engine: Engine = {
     identity: inner.identity,
     logitWidth: inner.logitWidth,
@@ -41,15 +51,9 @@ export function meteredEngine(inner: Engine, clock: Clock): MeteredEngine {
       return inner.adapterDigest;
     },
     useAdapter: (adapter) => inner.useAdapter(adapter),
-    async extend(cache, tokens, signal) {
-      const from = clock();
-      const step = await inner.extend(cache, tokens, signal);
-      const phase = isPrefilling || cache === inner.emptyCache ? 'prefill' : 'decode';
-      figures[`${phase}Calls`] += 1;
-      figures[`${phase}Tokens`] += tokens.length;
-      figures[`${phase}Ms`] += clock() - from;
-      return step;
-    },
+    extend: (cache, tokens, signal) => timeStep(cache, tokens, () => inner.extend(cache, tokens, signal)),
+    verify: (cache, tokens, signal, count) => timeStep(cache, tokens, () => inner.verify(cache, tokens, signal, count)),
+    shorten: (cache, length) => inner.shorten(cache, length),
     logitsOf: (hidden, ids, out) => timeHead(() => inner.logitsOf(hidden, ids, out)),
     allLogits: (hidden, out) => timeHead(() => inner.allLogits(hidden, out)),
     release: (cache) => inner.release?.(cache),
@@ -62,9 +66,9 @@ export function meteredEngine(inner: Engine, clock: Clock): MeteredEngine {
       return {
         ...masks,
         prefixes: {
-          async prefill(ids, boundaries, signal) {
+          async prefill(ids, options) {
             isPrefilling = true;
-            const step = await prefixes.prefill(ids, boundaries, signal);
+            const step = await prefixes.prefill(ids, options);
             isPrefilling = false;
             return step;
           },

@@ -33,7 +33,7 @@ test('the meter tells a prompt from an answer, and starts anew when read', async
   let now = 0;
   const inner = createScriptedEngine({ logitWidth: 4, script: (_, out) => { now += 1; out.fill(0); } });
   const { engine, newMemory, take } = meteredEngine(inner, () => now);
-  const prefilled = await newMemory().prefixes.prefill([1, 2, 3], [2]);
+  const prefilled = await newMemory().prefixes.prefill([1, 2, 3], { commonLength: 2 });
   if (!prefilled.ok) throw new Error(prefilled.error.code);
   await engine.extend(prefilled.value.cache, [1]);
   await engine.extend(engine.emptyCache, [1, 2]);

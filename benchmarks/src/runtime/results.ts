@@ -4,6 +4,7 @@
  */
 import { err, ok, type Result } from '@contractrl/core';
 import { firstDifference, readAllMeasured, writeMeasured, writeRendered, type Measured, type MeasuredParts } from '../parts.ts';
+import type { BatchRun } from './batch.ts';
 import type { ColdStart } from './cold.ts';
 import type { AgreementRun, HeadRun, RankRun } from './costs.ts';
 import { renderRuntimeReport } from './report.ts';
@@ -23,10 +24,11 @@ export interface RuntimeParts {
   readonly cold: ColdRun;
   readonly soak: readonly SoakRun[];
   readonly agreement: AgreementRun;
+  readonly batch: BatchRun;
 }
 
 export type RuntimePart = keyof RuntimeParts;
-export const RUNTIME_PARTS: readonly RuntimePart[] = ['speed', 'ranks', 'head', 'cold', 'soak', 'agreement'];
+export const RUNTIME_PARTS: readonly RuntimePart[] = ['speed', 'ranks', 'head', 'cold', 'soak', 'agreement', 'batch'];
 
 export type RawRuntimeResults = MeasuredParts<RuntimeParts>;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { NO_FIGURES } from './metered-engine.ts';
 import type { ArmName, SpeedRow } from './speed.ts';
-import { rankCurve, ratioOf, repairedByAll, sharesOf, timesOf, verdictsOf } from './summary.ts';
+import type { BatchArm, BatchRun } from './batch.ts';
+import { batchCurve, rankCurve, ratioOf, repairedByAll, sharesOf, timesOf, verdictsOf } from './summary.ts';
 
 function row(arm: ArmName, id: string, totalMs: number, more: Partial<SpeedRow> = {}): SpeedRow {
   return {
@@ -56,6 +57,12 @@ describe('shares', () => {
     expect(shares.prefill + shares.layers + shares.head + shares.mask + shares.sampling + shares.rest).toBeCloseTo(1);
   });
 
+  test('of guesses are of what was guessed, over all answers', () => {
+    const guessed = row('adapter', 'b', 100, { engine, speculation: { passCount: 5, draftedTokenCount: 16, acceptedTokenCount: 12 } });
+    expect(sharesOf(rows, 'adapter')).toMatchObject({ draftedTokens: 0, acceptedDrafts: undefined });
+    expect(sharesOf([...rows, guessed], 'adapter')).toMatchObject({ draftedTokens: 0.4, acceptedDrafts: 0.75 });
+  });
+
   test('weigh every answer by its time, not alike', () => {
     const slow = row('adapter', 'b', 900, { timing: { totalMs: 900, prefillMs: 0, decodeMs: 900, maskMs: 0 }, engine: { ...engine, decodeMs: 900, headMs: 0 } });
     expect(sharesOf([...rows, slow], 'adapter')!.prefill).toBeCloseTo(0.05);
@@ -79,5 +86,22 @@ describe('the curve over ranks', () => {
     { name: 'with a rank that was not measured', costs: [{ rank: 0, prefillMs: [1], decodeMs: [1] }, { rank: 4, prefillMs: [], decodeMs: [1] }] },
   ])('is unknown $name', ({ costs }) => {
     expect(rankCurve(costs)).toBeUndefined();
+  });
+});
+
+describe('the curve over rows at once', () => {
+  const arm = (width: number, ms: readonly number[]): BatchArm => ({ width, decodeMs: ms, groupsMs: ms, repairsMs: ms, sameRepairs: 2, sameSamples: 8 });
+  const run: BatchRun = { caseCount: 2, groupCount: 1, groupSize: 8, threads: 2, rowCount: 8, stepCount: 32, largestDifference: 0, arms: [arm(0, [900, 800, 2000]), arm(8, [300, 250, 310])] };
+
+  test('is of medians, over the plain engine’s', () => {
+    expect(batchCurve(run)!.map(({ decode, groups, repairs }) => [decode, groups, repairs].map(({ perSecond, ratio }) => [Math.round(perSecond), ratio]))).toEqual([
+      [[284, 1], [9, 1], [2, 1]], [[853, 3], [27, 3], [7, 3]],
+    ]);
+  });
+
+  test.each([
+    { name: 'without the plain engine', arms: run.arms.slice(1) }, { name: 'with an arm that was not measured', arms: [...run.arms, arm(4, [])] },
+  ])('is unknown $name', ({ arms }) => {
+    expect(batchCurve({ ...run, arms })).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 /** What the report says of the raw rows. Pure functions; where there is nothing to say of, undefined. */
 import { quantile } from '../statistics.ts';
+import type { BatchArm, BatchRun } from './batch.ts';
 import type { RankCost } from './costs.ts';
 import type { ArmName, SpeedRow } from './speed.ts';
 
@@ -51,6 +52,9 @@ export interface Shares {
   /** Passes through the layers after the prompt, of the tokens that came out. */
   readonly decodeSteps: number;
   readonly forcedTokens: number;
+  /** Tokens that were guessed, of the tokens that came out, and how many of the guesses came out; undefined where nothing was guessed. */
+  readonly draftedTokens: number;
+  readonly acceptedDrafts: number | undefined;
   /** Of the time from call to answer. */
   readonly prefill: number;
   readonly layers: number;
@@ -61,10 +65,11 @@ export interface Shares {
 }
 
 export function sharesOf(rows: readonly SpeedRow[], arm: ArmName): Shares | undefined {
-  const own = rows.flatMap(({ arm: name, engine, timing, tokens }) => (name === arm && engine !== null ? [{ engine, timing, tokens }] : []));
+  const own = rows.flatMap(({ arm: name, engine, timing, tokens, speculation }) => (name === arm && engine !== null ? [{ engine, timing, tokens, speculation }] : []));
   const sum = (of: (row: (typeof own)[number]) => number): number => own.reduce((total, row) => total + of(row), 0);
   const [totalMs, generated] = [sum(({ timing }) => timing.totalMs), sum(({ tokens }) => tokens.generated)];
   if (totalMs === 0 || generated === 0) return undefined;
+  const draftedCount = sum(({ speculation }) => speculation?.draftedTokenCount ?? 0);
   const prefillMs = sum(({ timing }) => timing.prefillMs);
   const maskMs = sum(({ timing }) => timing.maskMs);
   const layersMs = sum(({ engine }) => engine.decodeMs);
@@ -73,6 +78,7 @@ export function sharesOf(rows: readonly SpeedRow[], arm: ArmName): Shares | unde
   const samplingMs = Math.max(0, sum(({ timing }) => timing.decodeMs) - layersMs - headMs);
   return {
     decodeSteps: sum(({ engine }) => engine.decodeCalls) / generated, forcedTokens: sum(({ tokens }) => tokens.forced) / generated,
+    draftedTokens: draftedCount / generated, acceptedDrafts: draftedCount === 0 ? undefined : sum(({ speculation }) => speculation?.acceptedTokenCount ?? 0) / draftedCount,
     prefill: prefillMs / totalMs, layers: layersMs / totalMs, head: headMs / totalMs, mask: maskMs / totalMs, sampling: samplingMs / totalMs,
     rest: Math.max(0, 1 - (prefillMs + maskMs + layersMs + headMs + samplingMs) / totalMs),
   };
@@ -96,4 +102,34 @@ export function rankCurve(costs: readonly RankCost[]): readonly RankPoint[] | un
       ? [] : [{ rank, prefillMs, decodeMs, prefillRatio: prefillMs / none.prefillMs, decodeRatio: decodeMs / none.decodeMs }]
   ));
   return curve.length === costs.length && curve.length > 0 ? curve : undefined;
+}
+
+export interface Throughput {
+  readonly perSecond: number;
+  /** Over the plain engine's. */
+  readonly ratio: number;
+}
+
+export interface BatchPoint extends Pick<BatchArm, 'width' | 'sameRepairs' | 'sameSamples'> {
+  /** Tokens. */
+  readonly decode: Throughput;
+  /** Samples. */
+  readonly groups: Throughput;
+  /** Repairs. */
+  readonly repairs: Throughput;
+}
+
+/** By rows at once, from medians. Undefined where any figure is missing. */
+export function batchCurve({ arms, rowCount, stepCount, caseCount, groupCount, groupSize }: BatchRun): readonly BatchPoint[] | undefined {
+  const plain = arms.find(({ width }) => width === 0);
+  const throughput = (arm: BatchArm, of: 'decodeMs' | 'groupsMs' | 'repairsMs', count: number): Throughput | undefined => {
+    const [ms, plainMs] = [quantile(arm[of], 0.5), quantile(plain?.[of] ?? [], 0.5)];
+    return ms === undefined || plainMs === undefined ? undefined : { perSecond: (1000 * count) / ms, ratio: plainMs / ms };
+  };
+  const curve = arms.flatMap((arm): readonly BatchPoint[] => {
+    const [decode, groups, repairs] = [throughput(arm, 'decodeMs', rowCount * stepCount), throughput(arm, 'groupsMs', groupCount * groupSize), throughput(arm, 'repairsMs', caseCount)];
+    const { width, sameRepairs, sameSamples } = arm;
+    return decode === undefined || groups === undefined || repairs === undefined ? [] : [{ width, decode, groups, repairs, sameRepairs, sameSamples }];
+  });
+  return curve.length === arms.length && curve.length > 0 ? curve : undefined;
 }

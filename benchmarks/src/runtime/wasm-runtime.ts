@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
-import { createOrtEngine, createTokenizer, readAdapter, readGguf, type Engine, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
+import { createOrtEngine, createTokenizer, readAdapter, readGguf, type Engine, type EnginePhase, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
 import { DEFAULT_ADAPTER_FOLDER, fetchModel } from '@contractrl/runtime-webgpu/node';
 
 export interface WasmRuntime {
@@ -22,14 +22,14 @@ export async function importOrt(kind: 'node' | 'wasm', threads: number): Promise
 }
 
 /** f32, as pages have it, with the shipped adapter in use. Throws where anything fails: nothing is measured then. */
-export async function openWasmRuntime(threads: number, modelPath: string | undefined): Promise<WasmRuntime> {
+export async function openWasmRuntime(threads: number, modelPath: string | undefined, onProgress: (phase: EnginePhase) => void): Promise<WasmRuntime> {
   const located = taken(await fetchModel(modelPath === undefined ? {} : { model: modelPath }));
-  const model = taken(await readGguf(new Uint8Array(await readFile(located.path))));
+  const model = taken(await readGguf(await readFile(located.path)));
   const tokenizer = taken(createTokenizer(model));
   const vocabulary = taken(createVocabulary({
     logitWidth: model.vocabularySize, tokens: tokenizer.tokens, stopIds: tokenizer.stopIds, encode: (text) => tokenizer.encodePlain(text),
   }));
-  const engine = taken(await createOrtEngine({ ort: await importOrt('wasm', threads), model, graph: { format: 'f32', external: true }, executionProvider: 'wasm' }));
+  const engine = taken(await createOrtEngine({ ort: await importOrt('wasm', threads), model, graph: { format: 'f32', weights: 'files' }, executionProvider: 'wasm', onProgress }));
   const [weights, config] = await Promise.all([readFile(join(DEFAULT_ADAPTER_FOLDER, 'adapter_model.safetensors')), readFile(join(DEFAULT_ADAPTER_FOLDER, 'adapter_config.json'), 'utf8')]);
   taken(engine.useAdapter(taken(await readAdapter(new Uint8Array(weights), config))));
   return { engine, tokenizer, vocabulary };

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ContractDocument, CrossFieldCheck, JsonObject, RepairRequest } from '@contractrl/core';
+import { evaluateGates, type ContractDocument, type CrossFieldCheck, type GateDocument, type JsonObject, type RepairRequest } from '@contractrl/core';
 import { refusal } from './revalidate.ts';
 
 const contract: ContractDocument = {
@@ -32,6 +33,35 @@ describe('refusal', () => {
     expect(refusal(gated, { a: 1, id: 'k' })).toBeUndefined();
     expect(refusal({ ...gated, context: { known: ['other'] } }, { a: 1, id: 'k' })).toBe('gate');
     expect(refusal({ ...gated, context: {} }, { a: 1, id: 'k' })).toBe('gate');
+  });
+
+  const READ: GateDocument = { kind: 'read_before_write', pointer: '/id', log: 'reads', tool: 'get', argument: '/key' };
+  const OPEN: GateDocument = { kind: 'in', a: { state: '/orders', by: '/id', then: '/status' }, b: { value: ['open', 'new'] } };
+
+  test.each<{ what: string; gate: GateDocument; context: JsonObject; isRefused: boolean }>([
+    { what: 'a record that was read', gate: READ, context: { reads: [{ tool: 'get', arguments: { key: 'k' } }] }, isRefused: false },
+    { what: 'another record that was read', gate: READ, context: { reads: [{ tool: 'get', arguments: { key: 'l' } }] }, isRefused: true },
+    { what: 'a record that another tool read', gate: READ, context: { reads: [{ tool: 'list', arguments: { key: 'k' } }] }, isRefused: true },
+    { what: 'a log that is missing', gate: READ, context: {}, isRefused: true },
+    { what: 'a state that allows it', gate: OPEN, context: { orders: { k: { status: 'new' } } }, isRefused: false },
+    { what: 'a state that does not', gate: OPEN, context: { orders: { k: { status: 'sent' } } }, isRefused: true },
+    { what: 'a record that is not there', gate: OPEN, context: { orders: {} }, isRefused: true },
+    { what: 'a name that every object inherits', gate: { ...OPEN, a: { state: '/orders', by: '/id', then: '' } } as GateDocument, context: { orders: { toString: 'open' } }, isRefused: true },
+    { what: 'a kind of gate that has no second opinion', gate: { kind: 'absent', pointer: '/x' }, context: {}, isRefused: true },
+  ])('of gates over the state: $what', ({ gate, context, isRefused }) => {
+    expect(refusal({ ...request, context, contract: { ...contract, gates: [gate] } }, { a: 1, id: 'k' })).toBe(isRefused ? 'gate' : undefined);
+  });
+
+  test('of gates over the state it says what the product says', () => {
+    const name = fc.constantFrom('k', 'l', 'toString');
+    const status = fc.constantFrom('open', 'new', 'sent', null, ['open']);
+    const contexts = fc.record({ reads: fc.array(fc.record({ tool: fc.constantFrom('get', 'list'), arguments: fc.record({ key: fc.oneof(name, fc.array(name)) }) })), orders: fc.dictionary(name, fc.record({ status })) }, { requiredKeys: [] });
+    fc.assert(fc.property(contexts, fc.option(name, { nil: undefined }), fc.constantFrom(READ, OPEN), (context, id, gate) => {
+      const plain = JSON.parse(JSON.stringify(context)) as JsonObject;
+      const args: JsonObject = { a: 1, ...(id === undefined ? {} : { id }) };
+      const ours = refusal({ ...request, context: plain, contract: { ...contract, immutablePaths: [], gates: [gate] } }, args);
+      expect(ours).toBe(evaluateGates([gate], 't', args, plain).kind === 'reject' ? 'gate' : undefined);
+    }));
   });
 
   test.each<{ check: CrossFieldCheck; good: JsonObject; bad: JsonObject }>([

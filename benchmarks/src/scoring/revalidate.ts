@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { ContractDocument, CrossFieldCheck, GateDocument, JsonObject, JsonValue, RepairRequest } from '@contractrl/core';
+import type { ContractDocument, CrossFieldCheck, GateDocument, GateOperand, JsonObject, JsonValue, RepairRequest } from '@contractrl/core';
 import { valueAt } from './value-at.ts';
 
 const OPTIONS = { strict: false, allErrors: false, ownProperties: true, validateFormats: true, logger: false } as const;
@@ -23,8 +23,16 @@ export function refusal(request: RepairRequest, finalArguments: JsonObject): str
   return edited === undefined ? undefined : `immutable ${edited}`;
 }
 
-function compile(contract: ContractDocument): ValidateFunction {
-  const schema = contract.tool.parameters;
+/** By schema: many arms answer one case. */
+const compiled = new WeakMap<JsonObject, ValidateFunction>();
+
+function compile({ tool: { parameters } }: ContractDocument): ValidateFunction {
+  const known = compiled.get(parameters) ?? compileAnew(parameters);
+  compiled.set(parameters, known);
+  return known;
+}
+
+function compileAnew(schema: JsonObject): ValidateFunction {
   const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07');
   const ajv = isDraft7 ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
   formats.default(ajv);
@@ -77,13 +85,42 @@ function compares(kind: 'lt' | 'lte' | 'gt' | 'gte' | 'eq' | 'ne', a: JsonValue 
 }
 
 function allows(gate: GateDocument, document: JsonObject, context: JsonObject): boolean {
-  // no case has a gate of another kind, so there is no second opinion on one, and without one nothing is allowed
-  if (gate.kind !== 'reference_exists') return false;
-  const named = valueAt(document, gate.pointer);
-  const known = context[gate.in];
-  if (named === undefined) return true;
-  const references: readonly JsonValue[] = Array.isArray(named) ? named : [named as JsonValue];
-  return Array.isArray(known) && references.every((one) => (known as readonly JsonValue[]).some((other) => isDeepStrictEqual(one, other)));
+  switch (gate.kind) {
+    case 'reference_exists': {
+      const named = valueAt(document, gate.pointer);
+      return named === undefined || areAll(named, context[gate.in]);
+    }
+    case 'read_before_write': {
+      const [named, log] = [valueAt(document, gate.pointer), context[gate.log]];
+      if (named === undefined || !Array.isArray(log)) return false;
+      const own = (log as readonly JsonValue[]).filter((entry) => isDeepStrictEqual(valueAt(entry, '/tool'), gate.tool));
+      return areAll(named, own.map((entry) => valueAt(valueAt(entry, '/arguments'), gate.argument) ?? null));
+    }
+    case 'in': {
+      const [value, list] = [operand(gate.a, document, context), operand(gate.b, document, context)];
+      return value !== undefined && areAll(value, list);
+    }
+    // no case has a gate of another kind, so there is no second opinion on one, and without one nothing is allowed
+    default: return false;
+  }
+}
+
+/** Each element of a list, or the one value, is an element of `known`. */
+function areAll(named: JsonValue, known: JsonValue | undefined): boolean {
+  const values: readonly JsonValue[] = Array.isArray(named) ? (named as readonly JsonValue[]) : [named];
+  return Array.isArray(known) && values.every((one) => (known as readonly JsonValue[]).some((other) => isDeepStrictEqual(one, other)));
+}
+
+function operand(of: GateOperand, document: JsonObject, context: JsonObject): JsonValue | undefined {
+  // a count has no second opinion
+  if (of.count === true) return undefined;
+  if ('argument' in of) return valueAt(document, of.argument);
+  if ('value' in of) return of.value;
+  const found = valueAt(context, of.state);
+  if (of.by === undefined) return found;
+  const name = valueAt(document, of.by);
+  const record = typeof name === 'string' && typeof found === 'object' && found !== null && Object.hasOwn(found, name) ? (found as JsonObject)[name] : undefined;
+  return valueAt(record, of.then ?? '');
 }
 
 /** The document the call arrived with, or undefined where its text is not JSON: then every immutable path counts as absent before. */

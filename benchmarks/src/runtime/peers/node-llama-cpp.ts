@@ -5,9 +5,10 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { err, ok, type Observation, type Proposal, type Proposer, type ProposerFailure, type Result } from '@contractrl/core';
+import { err, ok, type Observation, type Proposal, type ProposerFailure, type Result } from '@contractrl/core';
 import { exportGrammar } from '@contractrl/grammar-mask/export';
 import { buildPrompt, DEFAULT_MAX_ANSWER_TOKENS, encodePrompt, type Clock, type Tokenizer } from '@contractrl/runtime-webgpu';
+import { CONTEXT_LENGTH, reasonOf, type Peer } from './peer.ts';
 
 export const NODE_LLAMA_CPP_VERSION = '3.21.1';
 
@@ -38,11 +39,6 @@ interface Package {
   readonly LlamaGrammarEvaluationState: new (options: { readonly model: Model; readonly grammar: Grammar }) => GrammarState;
 }
 
-export interface LlamaPeer {
-  readonly proposer: Proposer;
-  dispose(): Promise<void>;
-}
-
 export interface LlamaPeerOptions {
   /** The folder it was installed into. */
   readonly folder: string;
@@ -52,10 +48,8 @@ export interface LlamaPeerOptions {
   readonly clock: Clock;
 }
 
-const CONTEXT_LENGTH = 4096;
-
 /** Fails with the reason in words where the package cannot be loaded on this machine. */
-export async function openNodeLlamaCpp({ folder, modelPath, tokenizer, threads, clock }: LlamaPeerOptions): Promise<Result<LlamaPeer, string>> {
+export async function openNodeLlamaCpp({ folder, modelPath, tokenizer, threads, clock }: LlamaPeerOptions): Promise<Result<Peer, string>> {
   try {
     const entry = pathToFileURL(join(folder, 'node_modules', 'node-llama-cpp', 'dist', 'index.js')).href;
     const { getLlama, LlamaGrammarEvaluationState } = await import(entry) as Package;
@@ -72,7 +66,7 @@ export async function openNodeLlamaCpp({ folder, modelPath, tokenizer, threads, 
       dispose: () => llama.dispose(),
     });
   } catch (cause) {
-    return err(cause instanceof Error ? cause.message.split('\n', 1)[0]! : String(cause));
+    return err(reasonOf(cause));
   }
 }
 

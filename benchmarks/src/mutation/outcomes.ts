@@ -1,5 +1,5 @@
 /**
- * Mutation testing of grammar and matcher, as `npm run mutate` wrote it: what was tried in each file, and every mutant that no test noticed.
+ * Mutation testing, as `npm run mutate` wrote it: what was tried in each file, and every mutant that no test noticed.
  * Why each of them stays stands in `baselines/mutation-survivors.json`, by file, text and replacement, so that moved lines keep theirs.
  */
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export interface MutatedFile {
 export type MutationRun = readonly MutatedFile[];
 
 /** Of the package, as the script writes it. */
-interface MutateOutput {
+export interface MutateOutput {
   readonly share: number;
   readonly files: readonly { readonly file: string; readonly mutants: readonly (Omit<Survivor, 'status'> & { readonly status: Outcome })[] }[];
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joinMutationRuns, readSurvivorReasons } from './mutation.ts';
+import { joinMutationRuns, readSurvivorReasons } from './outcomes.ts';
 
 const mutant = (status: 'killed' | 'survived' | 'not-reached', line = 1) => ({ line, mutator: 'EqualityOperator', source: 'a < b', replacement: 'a <= b', status });
 

@@ -1,15 +1,15 @@
-/** The section of the mask report on mutation testing. */
-import { code, table, type Cells } from './markdown.ts';
-import { OUTCOMES, readSurvivorReasons, type MutatedFile, type Outcome } from './mutation.ts';
-import type { RawResults } from './results.ts';
+/** The section of a report on mutation testing. */
+import { code, table, type Cells } from '../mask/markdown.ts';
+import { OUTCOMES, readSurvivorReasons, type MutatedFile, type MutationRun, type Outcome } from './outcomes.ts';
 
-export function mutationSection({ mutation: { result } }: RawResults): Cells {
+/** `what`: which mutants, against which tests. */
+export function mutationSection(result: MutationRun, what: string): Cells {
   const total: MutatedFile = { file: 'all', share: Math.min(1, ...result.map(({ share }) => share)), counts: sums(result), survivors: [] };
   const reasons = new Map(readSurvivorReasons().map(({ file, source, replacement, why }) => [keyOf(file, source, replacement), why]));
   return [
     '## Mutation testing',
     '',
-    'Stryker’s mutants of the grammar and the matcher against the tests that need no large vocabulary, with a fifth of their random rounds (`npm run mutate`). *Timeout*: a loop',
+    `Stryker’s mutants of ${what} (\`npm run mutate\`). *Timeout*: a loop`,
     'without end, which is noticed too. *At load*: evaluated once when the module loads, where a switch thrown later changes nothing; not tried. Score: noticed ones among those tried.',
     '',
     table(['file', 'tried', ...OUTCOMES, 'score'], [...result, total].map(({ file, share, counts }) => [
