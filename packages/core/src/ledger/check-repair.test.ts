@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { GOOD, requestOf, scripted, STILL_WRONG } from '../../tests/support.ts';
+import { GOOD, requestOf, scripted, STILL_WRONG, textProposal } from '../../tests/support.ts';
+import { loadContract } from '../contract/contract.ts';
+import type { Proposer } from '../repair/proposer.ts';
 import { repairCall } from '../repair/repair.ts';
 import { checkRepair } from './check-repair.ts';
 import type { LedgerEntry } from './entry.ts';
 import { freeze, type FrozenRepair } from './freeze.ts';
+import { replayTrace } from './replay.ts';
 
 async function frozenOf(answers: readonly string[], overrides: Readonly<Record<string, unknown>> = {}): Promise<FrozenRepair> {
   return (await repairCall(requestOf(overrides), scripted(...answers), { deterministic: false })).frozen;
@@ -53,6 +56,40 @@ describe('what cannot be judged again is named', () => {
   });
 });
 
+describe('texts that were too long to record', () => {
+  const long = 'x'.repeat(262_145);
+
+  test.each<[string, object]>([
+    ['the arguments', { call: { name: 'transfer', arguments: `{"to":"ACC-2041","amount_cents":"15000","memo":"${long}"}` } }],
+    ['one message of several', { request: [{ role: 'user', content: 'Send 150.00 to ACC-2041.' }, { role: 'user', content: long }] }],
+  ])('%s', async (_, overrides) => {
+    const frozen = await frozenOf([GOOD], overrides as never);
+    const contract = loadContract(frozen.opened.contract);
+    expect(contract.ok && await replayTrace(frozen, contract.value)).toEqual({ ok: false, error: { code: 'replay/text-not-recorded', index: 0 } });
+    expect(await checkRepair(frozen)).toMatchObject({ ok: true, value: { notChecked: [{ step: 'texts', reason: 'replay/text-not-recorded' }, { step: 'judgement' }] } });
+  });
+
+  test('a text of exactly the limit is recorded', async () => {
+    const frozen = await frozenOf([GOOD], { request: 'y'.repeat(262_144) } as never);
+    expect(frozen.opened.request?.[0]?.content.text).toHaveLength(262_144);
+  });
+});
+
+test('a repair that was aborted, that failed, or that a gate refused comes out again', async () => {
+  const aborted = { aborted: false };
+  const stop: Proposer = { identity: {}, propose: () => { aborted.aborted = true; return Promise.resolve({ ok: true, value: textProposal(GOOD) }); } };
+  const gates = [{ kind: 'lte', a: { argument: '/amount_cents' }, b: { value: 1 } }];
+  const outcomes = [
+    await repairCall(requestOf(), stop, { signal: aborted as never, deterministic: false }),
+    await repairCall(requestOf(), { identity: {}, propose: () => Promise.resolve({ ok: false, error: { code: 'engine/run-failed', message: 'no' } }) }, { deterministic: false }),
+    await repairCall(requestOf({ contract: { gates } }), scripted(GOOD), { deterministic: false }),
+    await repairCall(requestOf({ finishReason: 'length' }), scripted(STILL_WRONG, GOOD), { deterministic: false, seed: 5 }),
+  ];
+  expect(outcomes.map(({ status }) => status)).toEqual(['failed', 'failed', 'rejected', 'repaired']);
+  expect(outcomes[2]?.frozen.closed.params).toMatchObject({ gate: 'lte', b: 1 });
+  for (const { frozen } of outcomes) expect(await checkRepair(frozen)).toEqual(WHOLE);
+});
+
 describe('a trace that no repair wrote is named at the first entry that contradicts', () => {
   type Change = (entry: Record<string, unknown>) => void;
   const set = (name: string, value: unknown): Change => (entry) => { entry[name] = value; };
@@ -63,11 +100,15 @@ describe('a trace that no repair wrote is named at the first entry that contradi
     ['an attempt that was not counted', 3, set('attempts', 1), /^attempts/],
     ['retries that do not follow', 3, set('retries', 2), /^retries/],
     ['a budget below zero', 3, set('operationsLeft', -1), /^attemptsLeft/],
+    ['attempts below zero', 3, set('attemptsLeft', -1), /^attemptsLeft/],
+    ['no origins where the call was repaired', 3, (entry) => { delete entry['written']; }, /^written: given exactly/],
     ['a reason for what was accepted', 3, set('reason', 'gate/comparison'), /^reason/],
     ['no arguments where they were accepted', 3, set('argumentsDigest', null), /^argumentsDigest/],
     ['no patch where the call was repaired', 3, set('patch', null), /^patch/],
     ['operations that were not applied', 3, set('operations', 5), /^operations/],
     ['arguments that are not those of their digest', 0, (entry) => { (entry['call'] as { arguments: { text: string } }).arguments.text = '{}'; }, /^text/],
+    ['arguments of another text and the same length', 0, (entry) => { const recorded = (entry['call'] as { arguments: { text: string } }).arguments; recorded.text = recorded.text.replace('150', '151'); }, /^text: not the text of its length and digest$/],
+    ['a message of another text', 0, (entry) => { ((entry['request'] as { content: { text: string } }[])[0] as { content: { text: string } }).content.text = 'x'; }, /^text/],
     ['a proposal of another length', 1, (entry) => { (entry['proposal'] as { length: number }).length += 1; }, /^text/],
   ])('%s', async (_, index, change, detail) => {
     const entries = structuredClone((await frozenOf([STILL_WRONG, GOOD])).entries) as unknown as Record<string, unknown>[];
@@ -75,9 +116,15 @@ describe('a trace that no repair wrote is named at the first entry that contradi
     expect(await checkRepair(freeze(entries as unknown as LedgerEntry[]))).toMatchObject({ ok: false, error: { code: 'replay/inconsistent', index, detail: expect.stringMatching(detail) as string } });
   });
 
+  test('acceptance of a repair that ended otherwise', async () => {
+    const entries = structuredClone((await frozenOf([GOOD])).entries) as unknown as Record<string, unknown>[];
+    Object.assign(entries[2] as object, { status: 'failed', reason: 'x', argumentsDigest: null, patch: null });
+    expect(await checkRepair(freeze(entries as unknown as LedgerEntry[]))).toEqual({ ok: false, error: { code: 'replay/inconsistent', index: 1, detail: 'verdict: what is accepted has no report and ends the repair' } });
+  });
+
   test('a step after an abstention', async () => {
     const [opened, abstention, closed] = (await frozenOf(['{"abstain":"ambiguous"}'])).entries as [LedgerEntry, LedgerEntry, LedgerEntry];
-    expect(await checkRepair(freeze([opened, abstention, abstention, closed]))).toMatchObject({ ok: false, error: { code: 'replay/inconsistent', index: 1 } });
+    expect(await checkRepair(freeze([opened, abstention, abstention, closed]))).toEqual({ ok: false, error: { code: 'replay/inconsistent', index: 1, detail: 'kind: nothing follows an abstention' } });
   });
 
   test('a judgement that does not come out again, and a contract that was changed', async () => {

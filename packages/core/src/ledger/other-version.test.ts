@@ -6,7 +6,7 @@ import { loadContract } from '../contract/contract.ts';
 import { repairCall } from '../repair/repair.ts';
 import { checkRepair } from './check-repair.ts';
 import { LEDGER_VERSION } from './entry.ts';
-import { appendRepair, formatRow, GENESIS, headAfter, readLedgerText, repairsIn, verifyRows, type LedgerRow } from './ledger.ts';
+import { appendEntry, appendRepair, formatRow, GENESIS, headAfter, readLedgerText, repairsIn, verifyRows, type LedgerRow } from './ledger.ts';
 import { replayTrace } from './replay.ts';
 import { scanLedger } from './scan.ts';
 
@@ -57,4 +57,15 @@ describe('a ledger of version 1', () => {
     const checked = repairs.ok ? await Promise.all(repairs.value.map((repair) => checkRepair(repair))) : [];
     expect(checked.map((report) => report.ok && report.value.notChecked.length)).toEqual([1, 1, 1, 0]);
   });
+});
+
+test('an earlier beginning counts at the beginning alone: nowhere else does it link rows', async () => {
+  const [start] = rowsOf(TEXT) as [LedgerRow];
+  const { frozen } = await repairCall(requestOf(), scripted(GOOD));
+  const { rows } = appendRepair(GENESIS, frozen);
+  const spliced = appendEntry({ count: 1, head: start.previousDigest }, (rows[1] as LedgerRow).entry);
+  expect(verifyRows([rows[0], spliced])).toMatchObject({ ok: false, error: { code: 'ledger/broken-link', index: 1, found: start.previousDigest } });
+  const moved = appendEntry({ count: 0, head: start.previousDigest }, (rows[0] as LedgerRow).entry);
+  expect(verifyRows([moved])).toMatchObject({ ok: true });
+  expect(verifyRows([moved], { from: { count: 0, head: headAfter(rows[0] as LedgerRow).head } })).toMatchObject({ ok: false, error: { code: 'ledger/broken-link', index: 0 } });
 });

@@ -28,6 +28,24 @@ describe('a ledger without contents', () => {
     for (const secret of secrets) expect(hidden, secret).not.toContain(secret);
   });
 
+  test('hides what a report says beside code and place, and writes that nothing stands where nothing does', async () => {
+    const clear = await frozenOf(STILL_WRONG, '{"abstain":"ambiguous"}');
+    const { opened, proposals, closed } = hideContents(clear, KEY);
+    const hidden = { hidden: expect.stringMatching(/^[0-9a-f]{64}$/) as string };
+    expect(clear.opened.report[0]?.params).not.toEqual({});
+    expect(opened.report).toEqual(clear.opened.report.map((violation) => ({ ...violation, params: hidden })));
+    expect(proposals[0]).toMatchObject({ report: [{ code: 'wrong_type', pointer: '/amount_cents', params: hidden }] });
+    expect([closed.patch, closed.params, opened.manifest]).toEqual([null, {}, {}]);
+    expect(opened.context).toEqual(hidden);
+  });
+
+  test('takes a key of sixteen bytes, and says what it refuses', async () => {
+    const clear = await frozenOf(GOOD);
+    expect(isHidden(hideContents(clear, KEY.slice(0, 16)))).toBe(true);
+    expect(() => hideContents(clear, KEY.slice(0, 15))).toThrow('key must have at least 16 bytes');
+    expect(() => hideContents(hideContents(clear, KEY), KEY)).toThrow('repair is hidden already');
+  });
+
   test('says of written values where they stand, and not where they come from', async () => {
     const clear = await frozenOf(patchText({ op: 'copy', from: '/amount_cents', path: '/memo' }), GOOD);
     expect(clear.closed.written).toEqual([

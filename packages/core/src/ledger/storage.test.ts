@@ -103,6 +103,22 @@ describe('a scan', () => {
     expect(scanOf(rows)).toEqual({ end: { ok: true, value: headAfter(rows.at(-1) as LedgerRow) }, whole: rows.length, sizes: [first.entries.length, second.entries.length] });
   });
 
+  test('ends at a line that is no row, and says so whatever comes after', () => {
+    const scan = scanLedger();
+    const issue = { ok: false, error: { code: 'ledger/bad-json', index: 0, issue: 'json/syntax' } };
+    expect([scan.line('nonsense'), scan.line('{}'), scan.end()]).toMatchObject([issue, issue, issue]);
+    expect(scan.whole()).toEqual(GENESIS);
+  });
+
+  test('names a repair that the next one cuts off, at its first row', () => {
+    const rows = rowsOf(first);
+    const scan = scanLedger();
+    for (const row of rows.slice(0, 2)) scan.line(formatRow(row).slice(0, -1));
+    const next = appendEntry(headAfter(rows[1] as LedgerRow), second.opened);
+    const issue = { ok: false, error: { code: 'ledger/open-repair', index: 0, caseId: 'case-1' } };
+    expect([scan.line(formatRow(next).slice(0, -1)), scan.end()]).toEqual([issue, issue]);
+  });
+
   test('knows after every row where the last whole repair ended', () => {
     const rows = rowsOf(first, second);
     const resourcesMayFollow = first.entries.length - 1;
@@ -159,4 +175,19 @@ test('rows are whole repairs or none: the case is named whose rows are not', asy
   expect(await storage.append([...rows, ...next.rows.slice(0, 1)])).toEqual({ ok: false, error: { code: 'ledger/part-of-repair', caseId: 'case-2' } });
   expect(await storage.append(rows.slice(1))).toMatchObject({ ok: false, error: { code: 'ledger/not-next', expected: GENESIS, found: 1 } });
   expect(await storage.append([...rows, ...next.rows])).toEqual({ ok: true, value: next.head });
+});
+
+test.each<[StorageFailure, string]>([
+  [{ code: 'ledger/not-next', expected: { ...GENESIS, count: 7 }, found: 9 }, 'The rows do not follow row 6, the last one stored. Append to the present head.'],
+  [{ code: 'ledger/changed-meanwhile' }, 'The ledger was changed by another program: let one writer finish before the next one starts.'],
+  [{ code: 'ledger/closed' }, 'The ledger was closed or its last write failed: open it again.'],
+])('%j is said in words of its own', (failure, text) => {
+  expect(formatStorageFailure(failure)).toBe(text);
+});
+
+test('a row of another number is not next, though its digest before is', async () => {
+  const storage = memoryStorage();
+  const { rows } = appendRepair(GENESIS, first);
+  const jumped = rows.with(0, appendEntry({ count: 3, head: GENESIS.head }, first.opened));
+  expect(await storage.append(jumped)).toMatchObject({ ok: false, error: { code: 'ledger/not-next', found: 3 } });
 });
