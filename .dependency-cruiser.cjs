@@ -1,5 +1,5 @@
 /**
- * The arrows between the packages: core ← grammar-mask ← runtime-webgpu ← { cli, demo, benchmarks }, and core ← ledger-storage ← { cli, demo,
+ * The arrows between the packages: core ← grammar-mask ← runtime-webgpu ← { cli, demo, trainer, benchmarks }, and core ← ledger-storage ← { cli, demo,
  * benchmarks }. Nothing imports benchmarks, so gold labels cannot reach the online path. Packages see each other by name only, as their users do.
  */
 const TESTS = '\\.(test|test-d|bench)\\.ts$|/tests/|vitest\\.config\\.ts$';
@@ -15,8 +15,9 @@ module.exports = {
     forbid('grammar-mask-imports-core', 'packages/grammar-mask', ['packages/(?!core/|grammar-mask/)', 'apps/', 'benchmarks/']),
     forbid('ledger-storage-imports-core', 'packages/ledger-storage', ['packages/(?!core/|ledger-storage/)', 'apps/', 'benchmarks/']),
     forbid('runtime-imports-core-and-mask', 'packages/runtime-webgpu', ['packages/(?!core/|grammar-mask/|runtime-webgpu/)', 'apps/', 'benchmarks/']),
+    forbid('trainer-imports-down', 'packages/trainer', ['packages/(?!core/|grammar-mask/|runtime-webgpu/|trainer/)', 'apps/', 'benchmarks/']),
     forbid('cli-imports-down', 'packages/cli', ['apps/', 'benchmarks/']),
-    forbid('demo-imports-down', 'apps', ['packages/cli/', 'benchmarks/']),
+    forbid('demo-imports-down', 'apps', ['packages/(cli|trainer)/', 'benchmarks/']),
     {
       name: 'by-package-name',
       comment: 'no relative path into another package',

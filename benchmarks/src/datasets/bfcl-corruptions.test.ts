@@ -16,7 +16,7 @@ describe('the 64 corruptions of seed 13', () => {
     expect(new Set(cases.map(({ request }) => request.id)).size).toBe(64);
   });
 
-  // checklist: A3
+  // checklist: A3, J2
   test('are the same on every machine', () => {
     const text = JSON.stringify(cases.map(({ request }) => [request.id, request.call.argumentsText]));
     expect(createHash('sha256').update(text).digest('hex')).toBe('ee7cec11a5cc0a284633c0cc4cbf1b47d52d842003c9cde49cf7979af8bbfa48');

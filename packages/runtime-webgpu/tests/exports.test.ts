@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import * as entry from '../src/index.ts';
+import * as onnx from '../src/onnx/index.ts';
 import * as server from '../src/server/index.ts';
 import * as webllm from '../src/webllm/index.ts';
 
@@ -48,4 +49,11 @@ test('the public names are these and no others', () => {
 test('of the engines outside, these', () => {
   expect(Object.keys(server).sort()).toEqual(['BYTE_VOCABULARY', 'DEFAULT_SERVER_TIMEOUT_MS', 'SERVER_DIALECTS', 'checkText', 'createServerProposer', 'createServerRepairer', 'notCarriedBy']);
   expect(Object.keys(webllm).sort()).toEqual(['MASKED_LOGIT', 'connectWebLlm', 'createWebLlmProposer', 'fetchWebLlmFiles', 'openWebLlm', 'readWebLlmModel', 'serveWebLlm']);
+});
+
+test('for graphs of one’s own, these', () => {
+  expect(Object.keys(onnx).sort()).toEqual([
+    'EMBEDDING', 'GraphBuilder', 'HEAD', 'LINEAR_GROUPS', 'MS_DOMAIN', 'OUTPUT_NORM', 'ROPE_DIVISORS', 'concatBytes', 'dequantise', 'encodeModel', 'groupMatrices', 'groupShape', 'linearShape',
+    'readSafetensors', 'rotaryTables', 'vectorTensor', 'writeSafetensors',
+  ]);
 });

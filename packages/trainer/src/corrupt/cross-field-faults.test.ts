@@ -1,0 +1,40 @@
+import { checkCrossField, jsonEqual, type CrossFieldCheck, type JsonObject } from '@contractrl/core';
+import { expect, test } from 'vitest';
+import { crossFieldFaults } from './cross-field-faults.ts';
+
+const ARGUMENTS: JsonObject = {
+  low: 3, high: 9, same: 3, from: '2026-05-03', to: '2026-05-09', at: '2026-05-03T10:00:00Z', until: '2026-05-04T10:00:00Z', part: 4, rest: 5, all: 9,
+  list: ['a', 'b'], count: 2, pick: 'a', card: '1', holder: 'Ines',
+};
+
+test.each<[string, CrossFieldCheck, string]>([
+  ['numbers in the wrong order', { kind: 'lte', a: '/low', b: '/high' }, '/low'],
+  ['numbers in the wrong order, the other way', { kind: 'gt', a: '/high', b: '/low' }, '/high'],
+  ['dates in the wrong order', { kind: 'lt', a: '/from', b: '/to' }, '/from'],
+  ['moments in the wrong order', { kind: 'lt', a: '/at', b: '/until' }, '/at'],
+  ['values that must be equal', { kind: 'eq', a: '/low', b: '/same' }, '/low'],
+  ['values that must differ', { kind: 'ne', a: '/low', b: '/high' }, '/low'],
+  ['a sum', { kind: 'sum', pointers: ['/part', '/rest'], total: '/all' }, '/all'],
+  ['a member that another requires', { kind: 'requires', pointer: '/card', required: ['/holder'] }, '/holder'],
+  ['the length of a list', { kind: 'list_length', pointer: '/list', compare: 'eq', to: '/count' }, '/list'],
+  ['a choice out of a list', { kind: 'member_of', pointer: '/pick', in: '/list' }, '/pick'],
+])('%s: each fault breaks the check at its pointer', (_, check, pointer) => {
+  expect(checkCrossField([check], ARGUMENTS)).toEqual([]);
+  const faults = crossFieldFaults(check, ARGUMENTS);
+  expect(faults.length).toBeGreaterThan(0);
+  for (const fault of faults) {
+    const spoilt = fault.spoil(ARGUMENTS);
+    expect(jsonEqual(spoilt, ARGUMENTS)).toBe(false);
+    expect(checkCrossField([check], spoilt as JsonObject).map((violation) => violation.pointer)).toEqual([pointer]);
+    expect(fault.pointer).toBe(pointer);
+  }
+});
+
+test.each<[string, CrossFieldCheck]>([
+  ['what may not stand together', { kind: 'excludes', pointer: '/low', excluded: ['/other'] }],
+  ['the only one of several', { kind: 'exactly_one_of', pointers: ['/low', '/other'] }],
+  ['texts without an order', { kind: 'lt', a: '/holder', b: '/pick' }],
+  ['a function of the host', { kind: 'function', name: 'isOpen', version: '1' }],
+])('%s: no fault, since it would need a value that nobody gave', (_, check) => {
+  expect(crossFieldFaults(check, ARGUMENTS)).toEqual([]);
+});

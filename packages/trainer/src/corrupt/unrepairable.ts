@@ -1,0 +1,100 @@
+/**
+ * Failed calls that no patch may mend. A value counts as unknown where provenance, as a repair computes it, finds it neither in the request nor in
+ * the call nor in the schema: the policy could only invent it. Reference: CHECKLIST B2, B9; TRAINING § What goes wrong, 6.
+ */
+import {
+  applyPatch, loadContract, resolvePointer, schemaAt, type Contract, type JsonObject, type JsonPointer, type JsonValue, type Operation,
+} from '@contractrl/core';
+import { originFinder } from '@contractrl/core/schema';
+import type { LegalCall } from '../legal-call.ts';
+import type { Random } from '../random.ts';
+import type { Corruption } from './corrupt.ts';
+import type { UnrepairableFamily } from './family.ts';
+
+/** The value is taken out of the request: its words made vague, the part that holds them left out, or the request cut before them. */
+export function valueUnknown(call: LegalCall, corruptions: Iterable<Corruption>, random: Random): Corruption | undefined {
+  for (const corruption of corruptions) {
+    const value = writtenScalar(corruption);
+    if (value === undefined || isInSchema(call.contract, corruption.candidate, corruption.pointer, value)) continue;
+    for (const [form, request] of random.shuffled(requestsWithout(call, corruption.pointer, value, random))) {
+      const unknown = { ...corruption, request };
+      if (isUnknown(unknown, value)) return abstaining(unknown, 'value_unknown', form, 'not-in-state');
+    }
+  }
+  return undefined;
+}
+
+/** The one place to write is locked. */
+export function lockedField(corruptions: Iterable<Corruption>): Corruption | undefined {
+  for (const corruption of corruptions) {
+    const locked = lockedAt(corruption, corruption.pointer);
+    if (locked?.isRepairable === false) return abstaining({ ...corruption, contract: locked.contract }, 'locked_field', corruption.form, 'locked');
+  }
+  return undefined;
+}
+
+/** The request asks for something that another tool does, and says nothing of what this call lacks. */
+export function otherTool(call: LegalCall, corruptions: Iterable<Corruption>, another: LegalCall): Corruption | undefined {
+  if (another.contract.document.tool.name === call.contract.document.tool.name || another.request === call.request) return undefined;
+  for (const corruption of corruptions) {
+    const value = writtenScalar(corruption);
+    const other = { ...corruption, request: another.request };
+    if (value !== undefined && !isInSchema(call.contract, corruption.candidate, corruption.pointer, value) && isUnknown(other, value)) {
+      return abstaining(other, 'other_tool', corruption.form, 'unrepairable');
+    }
+  }
+  return undefined;
+}
+
+/** The corruption under a contract that locks `pointer` too; undefined where that is no contract. */
+export function lockedAt({ contract, candidate, answer }: Corruption, pointer: JsonPointer): { readonly contract: Contract; readonly isRepairable: boolean } | undefined {
+  const loaded = loadContract({ ...contract.document, immutablePaths: [...contract.document.immutablePaths, pointer] });
+  if (!loaded.ok || answer.kind === 'abstain') return undefined;
+  return { contract: loaded.value, isRepairable: applyPatch(loaded.value, candidate, answer.patch, loaded.value.document.operationBudget).ok };
+}
+
+function abstaining(corruption: Corruption, family: UnrepairableFamily, form: string, code: 'not-in-state' | 'locked' | 'unrepairable'): Corruption {
+  return { ...corruption, family, form, answer: { kind: 'abstain', code } };
+}
+
+/** What the canonical patch would write, where that is a text or a number: anything else may be guessed from what is usual. */
+function writtenScalar({ answer }: Corruption): string | number | undefined {
+  const [operation]: readonly (Operation | undefined)[] = answer.kind === 'patch' ? answer.patch : [];
+  const value = operation !== undefined && 'value' in operation ? operation.value : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+function isUnknown({ request, candidate }: Corruption, value: string | number): boolean {
+  return originFinder({ texts: [request], candidate })(value).every(({ origin }) => 'kind' in origin && origin.kind === 'model');
+}
+
+const LISTING = ['enum', 'const', 'default', 'examples', 'anyOf', 'oneOf'];
+
+/** The schema lists the value, or its prose names it. */
+function isInSchema(contract: Contract, candidate: JsonValue, pointer: JsonPointer, value: string | number): boolean {
+  const schemas: readonly JsonObject[] = schemaAt(contract, candidate, pointer).map(({ schema }) => schema);
+  return schemas.some((schema) => LISTING.some((keyword) => Object.hasOwn(schema, keyword)) || JSON.stringify(schema).toLowerCase().includes(String(value).toLowerCase()));
+}
+
+const VAGUE_TEXTS = ['something', 'the usual one', 'the one we talked about', 'whatever fits', 'the same as last time', 'you know which one'] as const;
+const VAGUE_NUMBERS = ['some', 'a few', 'the usual number of', 'as many as last time', 'a suitable number of', 'not too many'] as const;
+/** A shorter rest asks for nothing. */
+const MIN_REST_LENGTH = 20;
+
+/** Parts of a request that can be left out: up to a comma or the end of a sentence. */
+const PARTS = /(?<=[.!?;,\n])\s+/u;
+
+function requestsWithout(call: LegalCall, pointer: JsonPointer, value: string | number, random: Random): readonly (readonly [string, string])[] {
+  const { request, mentions } = call;
+  const words = mentions?.get(pointer) ?? (typeof resolvePointer(call.arguments, pointer) === 'object' ? '' : String(value));
+  // the pattern is slow where the words are not there at all
+  if (words === '' || !request.toLowerCase().includes(words.toLowerCase())) return [];
+  // digits inside a longer number or name are not this number
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${words.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&')}(?![\\p{L}\\p{N}])`, 'giu');
+  const first = request.search(pattern);
+  if (first === -1) return [];
+  const vague = request.replaceAll(pattern, random.pick(typeof value === 'number' ? VAGUE_NUMBERS : VAGUE_TEXTS));
+  const parts = request.split(PARTS);
+  const rests: readonly (readonly [string, string])[] = [['omitted', parts.filter((part) => part.search(pattern) === -1).join(' ')], ['cut', request.slice(0, first).trimEnd()]];
+  return [['vague', vague], ...rests.filter(([, rest]) => rest.length >= MIN_REST_LENGTH && rest.length < request.length)];
+}

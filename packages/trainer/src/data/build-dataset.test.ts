@@ -1,0 +1,114 @@
+import { canonicalText, digestOfText, readAbstention, validateArguments, applyPatch, jsonEqual, parsePatch } from '@contractrl/core';
+import { describe, expect, test } from 'vitest';
+import { CALLS, FIXTURES } from '../../tests/calls.ts';
+import { readEvaluationSets } from '../audit/evaluation-sets.ts';
+import { exampleKeys } from '../audit/example-keys.ts';
+import { auditTraining, indexEvaluation } from '../audit/leakage-index.ts';
+import { FAMILIES } from '../corrupt/family.ts';
+import { buildDataset, type Dataset } from './build-dataset.ts';
+import { openExample } from './example.ts';
+import { linesOf, manifestOf } from './manifest.ts';
+import { auditTable, datasetTable } from './table.ts';
+
+const index = indexEvaluation(readEvaluationSets(FIXTURES).evaluation);
+const build = (seed: number, count = 400): Dataset => buildDataset(CALLS, { seed, count, validationShare: 0.1, noiseShare: 0.2, index });
+const dataset = build(13);
+const audit = auditTraining(index, dataset.examples.map((example) => ({ id: example.id, keys: exampleKeys(example) })));
+
+describe('a data set', () => {
+  test('has the same bytes for the same seed, and others for another', () => {
+    const digest = (made: Dataset): string => digestOfText(linesOf(made.examples, 'train') + linesOf(made.examples, 'validation'));
+    expect(digest(build(13))).toBe(digest(dataset));
+    expect(digest(build(14))).not.toBe(digest(dataset));
+  });
+
+  test('holds every family, both sides, and no example twice', () => {
+    expect(dataset.examples.length).toBe(400);
+    expect(new Set(dataset.examples.map(({ family }) => family)).size).toBeGreaterThan(FAMILIES.length - 3);
+    expect(new Set(dataset.examples.map(({ split }) => split)).size).toBe(2);
+    expect(new Set(dataset.examples.map(({ record, answer }) => canonicalText([{ ...record, id: '' }, answer]))).size).toBe(400);
+  });
+
+  test('shares no tool between its sides', () => {
+    const names = (split: string): ReadonlySet<unknown> => new Set(dataset.examples.filter((each) => each.split === split).map(({ record }) => (record['tool'] as { name: string }).name));
+    expect([...names('train')].filter((name) => names('validation').has(name))).toEqual([]);
+  });
+
+  // checklist: J3
+  test('passes the audit it was built with', () => {
+    expect(audit).toMatchObject({ isClean: true, leaks: [] });
+  });
+
+  test('that holds one row of an evaluation set does not pass', () => {
+    const [first] = dataset.examples;
+    const held = indexEvaluation([{ set: 'held', keys: [['case-id', first!.id.slice(first!.id.indexOf(':') + 1, first!.id.lastIndexOf('#'))]] }]);
+    expect(auditTraining(held, [{ id: first!.id, keys: exampleKeys(first!) }]).leaks.map(({ unit }) => unit)).toEqual(['case-id']);
+  });
+
+  test('leaves out calls whose tool is held out', () => {
+    const held = CALLS.at(-1)!;
+    const { name, parameters } = held.contract.document.tool;
+    const strict = indexEvaluation([{ set: 'held', keys: [['tool-name', name.toLowerCase().replaceAll('_', '')], ['request', 'x']] }]);
+    const made = buildDataset(CALLS, { seed: 1, count: 50, index: strict });
+    expect(made.leftOut.leaking['tool-name']).toBeGreaterThan(0);
+    expect(made.examples.some(({ record }) => (record['tool'] as { name: string }).name === name)).toBe(false);
+    expect(parameters).toBeDefined();
+  });
+});
+
+describe('an example', () => {
+  test('opens as what the policy sees, and its answer mends it or declines', () => {
+    for (const example of dataset.examples) {
+      const opened = openExample(example);
+      if (!opened.ok) throw new TypeError(opened.error.code);
+      const { contract, state } = opened.value;
+      const patch = parsePatch(example.answer);
+      if (example.target === null) expect(readAbstention(example.answer)).toBeDefined();
+      else {
+        const repaired = patch.ok ? applyPatch(contract, state.candidate, patch.value, state.operationsLeft) : patch;
+        expect(repaired.ok && jsonEqual(repaired.value, example.target)).toBe(true);
+        expect(validateArguments(contract, JSON.stringify(example.target)).report.kind).toBe('valid');
+      }
+    }
+  });
+
+  // checklist: F5
+  test('shows nothing of its answer in the record', () => {
+    for (const { record } of dataset.examples) {
+      expect(Object.keys(record)).toEqual(['id', 'request', 'tool', 'call', 'contract']);
+      expect(JSON.stringify(record)).not.toMatch(/"(?:answer|target|family|difficulty)":/u);
+    }
+  });
+
+  test('with a noisy verifier shows the noise, and one without shows the judge’s report', () => {
+    const noisy = dataset.examples.filter(({ noise }) => noise !== null);
+    expect(noisy.length).toBeGreaterThan(20);
+    for (const { record, noise } of dataset.examples) {
+      const [shown, judged] = [openExample({ record, noise }), openExample({ record, noise: null })];
+      if (!shown.ok || !judged.ok) throw new TypeError('closed');
+      if (noise === null) expect(shown.value.violations).toEqual(judged.value.violations);
+      else expect(shown.value.violations).toEqual(noise.shown);
+      expect(shown.value.state.candidate).toEqual(judged.value.state.candidate);
+    }
+  });
+
+  test('with a lock may be repairable: a lock alone says nothing', () => {
+    const locked = dataset.examples.filter(({ record }) => 'immutablePaths' in (record['contract'] as object));
+    expect(new Set(locked.map(({ target }) => target === null)).size).toBe(2);
+  });
+});
+
+// checklist: J1
+test('a manifest names versions, seed, licences, counts and digests, and its text repeats', () => {
+  const parts = { seed: 13, options: { count: 400 }, sources: [], dataset, audit };
+  const manifest = manifestOf(parts);
+  expect(JSON.stringify(manifestOf(parts))).toBe(JSON.stringify(manifest));
+  expect(manifest).toMatchObject({ datasetVersion: '1', corruptionVersion: '1', seed: 13, count: 400, digests: { train: digestOfText(linesOf(dataset.examples, 'train')) } });
+  const { family } = manifest['counts'] as { family: Record<string, number> };
+  expect(Object.values(family).reduce((sum, count) => sum + count, 0)).toBe(400);
+});
+
+test('tables have a row for each family and each unit', () => {
+  expect(datasetTable(dataset.examples).split('\n').length).toBe(FAMILIES.length + 2);
+  expect(auditTable(audit).split('\n').length).toBe(14);
+});

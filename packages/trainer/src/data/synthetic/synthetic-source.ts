@@ -1,0 +1,93 @@
+/**
+ * Schema-first cases: a tool is drawn as a few topics, some of them inside objects, and calls of it with the request that asks for each. Everything is
+ * ours and seeded; the audit looks at it like at any other data.
+ */
+import { ROOT_POINTER, childOf, type JsonObject, type JsonPointer, type JsonValue } from '@contractrl/core';
+import { openRandom, type Random } from '../../random.ts';
+import type { DataSource, SourceRow } from '../source.ts';
+import type { Said, Topic } from './field.ts';
+import { TOPICS } from './topics.ts';
+import { MODIFIERS, NOUNS, OPENINGS, VERBS } from './words.ts';
+
+export const SYNTHETIC = 'synthetic';
+/** Calls of one tool: a contract costs more to load than a call to draw. */
+const CALLS_A_TOOL = 4;
+
+/** `toolCount` tools with {@link CALLS_A_TOOL} calls each. O(toolCount). */
+export function syntheticSource(seed: number, toolCount: number): DataSource {
+  const rows = Array.from({ length: toolCount }, (_, index) => toolRows(openRandom(seed, `tool:${String(index)}`), seed, index)).flat();
+  return { name: SYNTHETIC, licence: 'Apache-2.0', attribution: 'templates of this package', rows };
+}
+
+/** A topic, and the objects around its fields. */
+interface Placed {
+  readonly topic: Topic;
+  readonly path: readonly string[];
+}
+
+const WRAPPERS = ['details', 'options', 'request', 'spec', 'settings', 'profile'] as const;
+
+function toolRows(random: Random, seed: number, index: number): readonly SourceRow[] {
+  const [verb, modifier, noun] = [random.pick(VERBS), random.pick(MODIFIERS), random.pick(NOUNS)];
+  const name = nameOf([verb, modifier, noun], random);
+  const placed = drawTopics(random);
+  const tool = { name, description: `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${withArticle(modifier)} ${noun}.`, parameters: schemaOf(placed) };
+  const crossField = placed.flatMap(({ topic, path }) => topic.checks?.((field) => pointerOf(path, field)) ?? []);
+  return Array.from({ length: CALLS_A_TOOL }, (_, call): SourceRow => {
+    const draw = openRandom(seed, `call:${String(index)}:${String(call)}`);
+    const said = placed.map(({ topic, path }) => ({ path, ...topic.say(draw) }));
+    return {
+      id: `${String(index)}-${String(call)}`, tool, crossField, request: requestOf(`${verb} ${withArticle(modifier)} ${noun}`, said, draw),
+      arguments: argumentsOf(said), mentions: new Map(said.flatMap(({ path, mentions = {} }) => Object.entries(mentions).map(([field, words]) => [pointerOf(path, field), words] as const))),
+    };
+  });
+}
+
+function withArticle(word: string): string {
+  return `${/^[aeiou]/u.test(word) ? 'an' : 'a'} ${word}`;
+}
+
+function nameOf(words: readonly [string, string, string], random: Random): string {
+  const [verb, ...rest] = words;
+  return random.chance(0.6) ? words.join('_') : verb + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+}
+
+/** Two to four topics without a field in common, at most one of them nested, one in eight of those twice. */
+function drawTopics(random: Random): readonly Placed[] {
+  const topics: Topic[] = [];
+  const names = new Set<string>();
+  const wanted = 2 + random.whole(3);
+  for (const kind of random.shuffled(TOPICS)) {
+    const topic = kind(random);
+    if (topics.length === wanted) break;
+    if (topic.fields.some(({ name }) => names.has(name))) continue;
+    topics.push(topic);
+    topic.fields.forEach(({ name }) => names.add(name));
+  }
+  const nested = random.chance(0.4) ? random.whole(topics.length) : -1;
+  const path = random.shuffled(WRAPPERS).slice(0, random.chance(0.25) ? 2 : 1);
+  return topics.map((topic, index) => ({ topic, path: index === nested ? path : [] }));
+}
+
+function pointerOf(path: readonly string[], field: string): JsonPointer {
+  return [...path, field].reduce(childOf, ROOT_POINTER);
+}
+
+function schemaOf(placed: readonly Placed[]): JsonObject {
+  const members = placed.map(({ topic: { fields }, path }) => path.reduceRight<{ readonly properties: JsonObject; readonly required: readonly string[] }>(
+    ({ properties, required }, wrapper) => ({ properties: { [wrapper]: { type: 'object', properties, required, additionalProperties: false } }, required: [wrapper] }),
+    { properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])), required: fields.filter(({ isOptional }) => isOptional !== true).map(({ name }) => name) },
+  ));
+  return {
+    type: 'object', properties: Object.assign({}, ...members.map(({ properties }) => properties)) as JsonObject, required: members.flatMap(({ required }) => required), additionalProperties: false,
+  };
+}
+
+function argumentsOf(said: readonly (Said & { readonly path: readonly string[] })[]): JsonObject {
+  return Object.assign({}, ...said.map(({ values, path }) => path.reduceRight<JsonValue>((inner, wrapper) => ({ [wrapper]: inner }), values))) as JsonObject;
+}
+
+function requestOf(action: string, said: readonly Said[], draw: Random): string {
+  const clauses = draw.shuffled(said.map(({ clause }) => clause).filter((clause) => clause !== ''));
+  return `${draw.pick(OPENINGS)} ${action} ${clauses.join(', ')}.`;
+}

@@ -1,0 +1,18 @@
+export { openRandom, type Random } from './random.ts';
+export type { LegalCall } from './legal-call.ts';
+export { CORRUPTION_VERSION, FAMILIES, SINGLE_FAMILIES, UNREPAIRABLE_FAMILIES, type Answer, type Family, type Position, type SingleFamily, type UnrepairableFamily } from './corrupt/family.ts';
+export { corrupt, familiesOf, type Corruption } from './corrupt/corrupt.ts';
+export { noisyReport, REPORT_NOISE, type ReportNoise, type ShownReport } from './corrupt/report-noise.ts';
+export { isSpellable } from './corrupt/spelling.ts';
+export { answerText, openExample, type Example, type ExampleIssue, type Split } from './data/example.ts';
+export { buildDataset, type Dataset, type DatasetOptions } from './data/build-dataset.ts';
+export { manifestOf, type ManifestParts, type OpenedSource } from './data/manifest.ts';
+export { openSource, type DataSource, type ReadSource, type SourceRow } from './data/source.ts';
+export { readPublicSources } from './data/public-sources.ts';
+export { syntheticSource } from './data/synthetic/synthetic-source.ts';
+export { splitCalls, type SplitCalls } from './data/split.ts';
+export type { Difficulty, Structure } from './data/stratum.ts';
+export { callKeys, caseKeys, LEAK_UNITS, UNIT_MEANINGS, type AuditedCall, type AuditedCase, type KeyOf, type LeakUnit } from './audit/keys.ts';
+export { exampleKeys } from './audit/example-keys.ts';
+export { auditTraining, indexEvaluation, type AuditReport, type EvaluationKeys, type Leak, type LeakageIndex } from './audit/leakage-index.ts';
+export { readEvaluationSets, type EvaluationIssue } from './audit/evaluation-sets.ts';

@@ -1,0 +1,13 @@
+/**
+ * `npm run train:data -- --out FOLDER [--count N] [--seed S] [--data FOLDER]`: prepares the checkout, builds, and writes the training data of the policy with
+ * their manifest. The data folder (or CONTRACTRL_DATA) holds the public sets; without the evaluation sets nothing is written, since nothing could be audited.
+ */
+import { join } from 'node:path';
+import { build, inOrder, ROOT, run } from './lib/run.mjs';
+import { prepare } from './prepare.mjs';
+
+await prepare({});
+await inOrder(
+  () => build('@contractrl/trainer'),
+  () => run(process.execPath, [join(ROOT, 'packages', 'trainer', 'dist', 'main.js'), ...process.argv.slice(2)]),
+);
