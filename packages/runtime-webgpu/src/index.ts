@@ -25,6 +25,7 @@ export { createScriptedEngine, type ScriptedEngineOptions } from './scripted/eng
 export { buildPrompt, encodePrompt, PROMPT_VERSION, promptSegments, promptText, type EncodedPrompt, type Prompt, type PromptIssue, type PromptSegment } from './prompt.ts';
 export { createRandom, createSampler, logSumExp, type Choice, type Sampler, type Sampling } from './sampling.ts';
 export { generate, type Clock, type ClosedFigures, type GenerateFailure, type GenerateOptions, type Generation } from './generate.ts';
+export { MaskCursor, type CursorOptions, type IdList, type Move } from './mask-cursor.ts';
 export type { MaskedClass, MassReport, MassStep } from './mass-report.ts';
 export { replayMask, type MaskRecord, type MaskReplayIssue } from './replay-mask.ts';
 export { enumerateOutputs, type Output, type TooManyOutputs } from './enumerate-outputs.ts';
@@ -35,6 +36,6 @@ export { createDrafter, type Drafter } from './draft.ts';
 export type { Ahead, PromptStep, SpeculationFigures } from './engine-cursor.ts';
 export { createPrefixCache, type Prefill, type PrefillOptions, type PrefixCache } from './prefix-cache.ts';
 export {
-  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, type BindableMask, type KeptMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
+  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, DEFAULT_RULES, type BindableMask, type KeptMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
 } from './proposer.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

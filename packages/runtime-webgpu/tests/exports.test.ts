@@ -9,8 +9,10 @@ test('the public names are these and no others', () => {
     [
       "DEFAULT_MAX_ANSWER_TOKENS",
       "DEFAULT_PROVENANCE_SHARE",
+      "DEFAULT_RULES",
       "GRAPH_VERSION",
       "LINEAR_NAMES",
+      "MaskCursor",
       "PROMPT_VERSION",
       "approximateContract",
       "buildGraph",

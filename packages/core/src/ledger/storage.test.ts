@@ -119,6 +119,14 @@ describe('a scan', () => {
     expect([scan.line(formatRow(next).slice(0, -1)), scan.end()]).toEqual([issue, issue]);
   });
 
+  test('takes an end for one only where it ends the repair that was opened', () => {
+    const opened = appendEntry(GENESIS, first.opened);
+    const strange = appendEntry(headAfter(opened), second.closed);
+    const scan = scanLedger();
+    for (const row of [opened, strange]) expect(scan.line(formatRow(row).slice(0, -1)).ok).toBe(true);
+    expect([scan.whole(), scan.end()]).toEqual([GENESIS, { ok: false, error: { code: 'ledger/open-repair', index: 0, caseId: 'case-1' } }]);
+  });
+
   test('knows after every row where the last whole repair ended', () => {
     const rows = rowsOf(first, second);
     const resourcesMayFollow = first.entries.length - 1;

@@ -22,7 +22,7 @@ function configOf(architecture: Architecture): ModelConfig {
 
 type Tensors = Map<string, GgufModel['tensors'] extends ReadonlyMap<string, infer T> ? T : never>;
 
-export function tinyDecoder(architecture: Architecture): GgufModel {
+export function tinyDecoder(architecture: Architecture, vocabularySize: number = VOCABULARY_SIZE): GgufModel {
   const config = configOf(architecture);
   const tensors: Tensors = new Map();
   const random = createRandom(WEIGHT_SEED);
@@ -30,12 +30,12 @@ export function tinyDecoder(architecture: Architecture): GgufModel {
     const values = Float32Array.from({ length: shape.reduce((product, size) => product * size, 1) }, () => center + spread * (2 * random() - 1));
     tensors.set(name, { name, shape, type: 'F32', bytes: new Uint8Array(values.buffer) });
   };
-  draw(EMBEDDING, [VOCABULARY_SIZE, config.hiddenSize], 0, 1);
-  if (architecture === 'qwen3') draw(HEAD, [VOCABULARY_SIZE, config.hiddenSize], 0, 1);
+  draw(EMBEDDING, [vocabularySize, config.hiddenSize], 0, 1);
+  if (architecture === 'qwen3') draw(HEAD, [vocabularySize, config.hiddenSize], 0, 1);
   draw(OUTPUT_NORM, [config.hiddenSize], 1, 0.3);
   for (let layer = 0; layer < config.layerCount; layer++) drawTensors(config, layer, draw);
   if (architecture === 'llama') interleaveHeads(tensors, config);
-  return { digest: '0'.repeat(64) as Digest, config, vocabularySize: VOCABULARY_SIZE, tensors, metadata: {} };
+  return { digest: '0'.repeat(64) as Digest, config, vocabularySize, tensors, metadata: {} };
 }
 
 const LINEAR_TENSORS = { q: 'attn_q', k: 'attn_k', v: 'attn_v', o: 'attn_output', gate: 'ffn_gate', up: 'ffn_up', down: 'ffn_down' } as const;

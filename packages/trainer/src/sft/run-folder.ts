@@ -1,0 +1,105 @@
+/**
+ * A run on disk: `run.json` says what is trained on what, `metrics.jsonl` what was seen, `checkpoint.safetensors` where to go on, `adapter/` is the PEFT
+ * adapter of the lowest validation loss with its card. The log is the one account of figures: the card and a resumed run read them there.
+ */
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { canonicalText, err, ok, parseJson, type Digest, type JsonObject, type Result } from '@contractrl/core';
+import { writeAdapter, type LoraAdapter } from '@contractrl/runtime-webgpu';
+import { readCheckpoint, writeCheckpoint, type Checkpoint, type CheckpointIssue } from '../gradient/checkpoint.ts';
+import type { LoraParameters } from '../gradient/parameters.ts';
+import type { SftEvent } from './train.ts';
+
+const [IDENTITY, LOG, CHECKPOINT, ADAPTER, ADAPTER_WEIGHTS] = ['run.json', 'metrics.jsonl', 'checkpoint.safetensors', 'adapter', 'adapter_model.safetensors'];
+
+export type RunFolderIssue = CheckpointIssue
+  /** There is a run in the folder, and it was not asked to go on. */
+  | { readonly code: 'run/exists'; readonly folder: string }
+  | { readonly code: 'run/missing'; readonly folder: string }
+  /** The run there is of other data, another model or other settings: its rest would not be the rest of it. */
+  | { readonly code: 'run/mismatch'; readonly members: readonly string[] };
+
+export interface RunFolder {
+  /** Where to go on from; undefined where no checkpoint was written. */
+  readonly checkpoint: Checkpoint | undefined;
+  /** What was logged up to the checkpoint, and since. */
+  entries(): readonly SftEvent[];
+  log(event: SftEvent): void;
+  keep(checkpoint: Checkpoint): void;
+  keepAdapter(adapter: LoraAdapter, base: string): void;
+  /** Writes the card beside the adapter, made from the digest of its weights file. */
+  writeCard(textOf: (digest: Digest) => string): void;
+}
+
+export interface RunFolderOptions {
+  readonly folder: string;
+  readonly resume: boolean;
+  /** What must be the same for a run to be gone on with. */
+  readonly identity: JsonObject;
+  /** Of which parameters its checkpoint is. */
+  readonly like: LoraParameters;
+  /** Whether a logged event is one of an unbroken run too. */
+  readonly isLasting: (event: SftEvent) => boolean;
+}
+
+/** Begins a run in a folder, or goes on with the one that is there. */
+export function openRunFolder({ folder, resume, identity, like, isLasting }: RunFolderOptions): Result<RunFolder, RunFolderIssue> {
+  const path = (name: string): string => join(folder, name);
+  const isThere = existsSync(path(IDENTITY));
+  if (isThere !== resume) return err({ code: resume ? 'run/missing' : 'run/exists', folder });
+  let checkpoint: Checkpoint | undefined;
+  if (resume) {
+    const members = differences(readFileSync(path(IDENTITY), 'utf8'), identity);
+    if (members.length > 0) return err({ code: 'run/mismatch', members });
+    const read = existsSync(path(CHECKPOINT)) ? readCheckpoint(readFileSync(path(CHECKPOINT)), like) : undefined;
+    if (read?.ok === false) return read;
+    checkpoint = read?.value;
+  }
+  const stepCount = checkpoint?.state.stepCount ?? 0;
+  const entries = (resume && existsSync(path(LOG)) ? readLog(readFileSync(path(LOG), 'utf8')) : []).filter((event) => event.step <= stepCount && isLasting(event));
+  mkdirSync(path(ADAPTER), { recursive: true });
+  writeFileSync(path(LOG), entries.map(lineOf).join(''));
+  if (!resume) writeFileSync(path(IDENTITY), `${JSON.stringify(identity, undefined, 2)}\n`);
+  return ok({
+    checkpoint,
+    entries: () => entries,
+    log(event) {
+      entries.push(event);
+      appendFileSync(path(LOG), lineOf(event));
+    },
+    keep(kept) {
+      // whole or not at all: a run may be killed while it writes
+      writeFileSync(path(`${CHECKPOINT}.part`), writeCheckpoint(kept));
+      renameSync(path(`${CHECKPOINT}.part`), path(CHECKPOINT));
+    },
+    keepAdapter(adapter, base) {
+      const { weights, configText } = writeAdapter(adapter, base);
+      writeFileSync(join(folder, ADAPTER, ADAPTER_WEIGHTS), weights);
+      writeFileSync(join(folder, ADAPTER, 'adapter_config.json'), configText);
+    },
+    writeCard(textOf) {
+      const digest = createHash('sha256').update(readFileSync(join(folder, ADAPTER, ADAPTER_WEIGHTS))).digest('hex') as Digest;
+      writeFileSync(join(folder, ADAPTER, 'README.md'), textOf(digest));
+    },
+  });
+}
+
+/** Names of the members that are not the same. */
+function differences(text: string, identity: JsonObject): readonly string[] {
+  const read = parseJson(text);
+  const there = read.ok ? (read.value as JsonObject) : {};
+  return Object.keys(identity).filter((name) => there[name] === undefined || canonicalText(there[name]) !== canonicalText(identity[name]!));
+}
+
+/** A line that was being written when the run was killed is none. */
+function readLog(text: string): SftEvent[] {
+  return text.split('\n').flatMap((line) => {
+    const read = parseJson(line);
+    return read.ok ? [read.value as unknown as SftEvent] : [];
+  });
+}
+
+function lineOf(event: SftEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}

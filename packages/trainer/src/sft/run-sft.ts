@@ -1,0 +1,99 @@
+/** A supervised run from data set and model to the adapter's folder: training graph, loop, log, checkpoints, card. It can be stopped and gone on with at any time. */
+import { digestOf, err, ok, type Digest, type JsonObject, type Result } from '@contractrl/core';
+import type { Vocabulary } from '@contractrl/grammar-mask';
+import { PROMPT_VERSION, type GgufModel, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
+import type { PreparedDataset } from '../data/prepare-dataset.ts';
+import { createOptimiserState } from '../gradient/adamw.ts';
+import { createGradientEngine } from '../gradient/gradient-engine.ts';
+import { adapterOf, initialParameters } from '../gradient/parameters.ts';
+import { cardOf } from './card.ts';
+import { encodeExample } from './encode-example.ts';
+import { openRunFolder, type RunFolderIssue } from './run-folder.ts';
+import { bestOf, isPlannedLook, trainSft, type SftEnd, type SftEvent, type SftFailure, type SftSettings, type ValidationEntry } from './train.ts';
+
+export interface RunSftOptions {
+  readonly folder: string;
+  /** Go on with the run that is in the folder. */
+  readonly resume: boolean;
+  readonly ort: OrtRuntime;
+  readonly model: GgufModel;
+  /** The base model's name on the hub, for the adapter's configuration. */
+  readonly base: string;
+  readonly tokenizer: Pick<Tokenizer, 'encodePlain' | 'encodeTrusted'>;
+  readonly vocabulary: Vocabulary;
+  readonly data: PreparedDataset;
+  readonly rank: number;
+  readonly settings: SftSettings;
+  /** Positions of prompt and answer. */
+  readonly contextLength: number;
+  /** Of the validation side, the first so many are looked at. */
+  readonly validationCount: number;
+  readonly threadCount?: number;
+  readonly clock: () => number;
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onEvent: (event: SftEvent) => void;
+}
+
+export interface SftSummary {
+  readonly end: SftEnd;
+  readonly stepCount: number;
+  /** Undefined where the run was aborted before the first. */
+  readonly best: ValidationEntry | undefined;
+}
+
+export type RunSftIssue = RunFolderIssue | SftFailure
+  /** Fewer than a batch to train on, or none to validate with. */
+  | { readonly code: 'sft/too-few-examples'; readonly train: number; readonly validation: number };
+
+/** The digest of an adapter is that of its file, which is written from it. */
+const UNWRITTEN = '0'.repeat(64) as Digest;
+
+/** The usual choice: an adapter's effect does not change with its rank then. */
+const ALPHA_OF_RANK = 2;
+
+/** Trains and writes; minutes to hours. Equal options give equal bytes of adapter and checkpoint on one machine, in one go or several. */
+export async function runSft(options: RunSftOptions): Promise<Result<SftSummary, RunSftIssue>> {
+  const { folder, resume, ort, model, base, vocabulary, data, rank, settings, contextLength, validationCount, onEvent } = options;
+  const train = data.examples.filter(({ split }) => split === 'train');
+  const validation = data.examples.filter(({ split }) => split === 'validation').slice(0, validationCount);
+  if (train.length < settings.batchSize || validation.length === 0) return err({ code: 'sft/too-few-examples', train: train.length, validation: validation.length });
+  const alpha = ALPHA_OF_RANK * rank;
+  const manifestDigest = digestOf(data.manifest);
+  const fresh = initialParameters(model.config, { rank, alpha, seed: settings.seed });
+  const identity: JsonObject = {
+    base, model: model.digest, vocabulary: vocabulary.digest, promptVersion: PROMPT_VERSION, manifest: manifestDigest, rank, alpha, settings: { ...settings }, contextLength, validationCount,
+  };
+  const isLasting = (event: SftEvent): boolean => event.kind !== 'validation' || isPlannedLook(event.step, train.length, settings);
+  const opened = openRunFolder({ folder, resume, identity, like: fresh, isLasting });
+  if (!opened.ok) return opened;
+  const files = opened.value;
+  const run = files.checkpoint ?? { parameters: fresh, state: createOptimiserState(fresh) };
+  const engine = await createGradientEngine({ ort, model, contextLength, ...(options.threadCount === undefined ? {} : { threadCount: options.threadCount }) });
+  if (!engine.ok) return engine;
+
+  const validations = (): readonly ValidationEntry[] => files.entries().filter((entry): entry is ValidationEntry => entry.kind === 'validation');
+  const writeCard = (): void => {
+    files.writeCard((digest) => cardOf({ base, baseDigest: model.digest, rank, alpha, digest, manifest: data.manifest, manifestDigest, settings, entries: files.entries() }));
+  };
+  const ended = await trainSft({
+    engine: engine.value, run, train, validation, settings, earlier: validations(), clock: options.clock,
+    encode: (example) => encodeExample(example, { tokenizer: options.tokenizer, vocabulary, contextLength }),
+    ...(options.limitMs === undefined ? {} : { limitMs: options.limitMs }), ...(options.signal === undefined ? {} : { signal: options.signal }),
+    onEvent(event) {
+      files.log(event);
+      if (event.kind === 'validation') {
+        // the adapter before the checkpoint: a run that is killed between the two looks again and writes the same
+        if (bestOf(validations()) === event) files.keepAdapter(adapterOf(model.config, run.parameters, UNWRITTEN), base);
+        writeCard();
+        files.keep(run);
+      }
+      onEvent(event);
+    },
+  });
+  await engine.value.dispose();
+  if (!ended.ok) return ended;
+  files.keep(run);
+  if (validations().length > 0) writeCard();
+  return ok({ end: ended.value, stepCount: run.state.stepCount, best: bestOf(validations()) });
+}
