@@ -9,5 +9,5 @@ import { prepare } from './prepare.mjs';
 await prepare({});
 await inOrder(
   () => build('@contractrl/trainer'),
-  () => run(process.execPath, [join(ROOT, 'packages', 'trainer', 'dist', 'main.js'), ...process.argv.slice(2)]),
+  () => run(process.execPath, [join(ROOT, 'packages', 'trainer', 'dist', 'train-data-main.js'), ...process.argv.slice(2)]),
 );

@@ -4,7 +4,7 @@
  */
 import { COHORTS, type Cohort } from './datasets/case.ts';
 import type { Manifest, ManifestArm } from './manifest.ts';
-import { table } from './mask/markdown.ts';
+import { table } from './markdown.ts';
 import { MEANS, QUANTILES, RATES, type MeanName, type RateName, type ScoredCase } from './measures.ts';
 import type { FrozenRun } from './record.ts';
 import type { CaseScore } from './score.ts';

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rewriteFile } from '../tests/rewrite-file.ts';
 import { scriptedArm } from '../tests/scripted-arm.ts';
 import { ajvCoercion } from './arms/ajv-coercion.ts';
 import { describeArms, surroundings } from './manifest.ts';
@@ -23,13 +23,7 @@ beforeAll(async () => {
 beforeEach(() => writeResults(folder, results));
 afterAll(() => rm(folder, { recursive: true }));
 
-async function edit(name: string, change: (text: string) => string): Promise<void> {
-  const path = join(folder, name);
-  const bytes = await readFile(path);
-  const isPacked = name.endsWith('.gz');
-  const text = change((isPacked ? gunzipSync(bytes) : bytes).toString('utf8'));
-  await writeFile(path, isPacked ? gzipSync(text) : text);
-}
+const edit = (name: string, change: (text: string) => string): Promise<void> => rewriteFile(join(folder, name), change);
 
 describe('verifyResults', () => {
   // checklist: I2

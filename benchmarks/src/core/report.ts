@@ -1,5 +1,5 @@
 /** The report of the core benchmark, from raw results alone. */
-import { code, fixed, machine, mark, table, type Cells } from '../mask/markdown.ts';
+import { code, fixed, machine, mark, table, type Cells } from '../markdown.ts';
 import { mutationSection } from '../mutation/report-section.ts';
 import { VERDICTS } from '../score.ts';
 import { quantile } from '../statistics.ts';

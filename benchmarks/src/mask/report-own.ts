@@ -1,6 +1,6 @@
 /** The section of the mask report on what only our mask does: the rest of a decode step, forced runs, and the rules one by one. */
 import { mean, quantile } from '../statistics.ts';
-import { fixed, machine, mark, optional, share, table, type Cells } from './markdown.ts';
+import { fixed, machine, mark, optional, share, table, type Cells } from '../markdown.ts';
 import type { OwnCell, RuleArm } from './own-speed.ts';
 import type { RawResults } from './results.ts';
 import { quantilesOf } from './speed-summary.ts';

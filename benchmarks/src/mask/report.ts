@@ -1,6 +1,6 @@
 /** The Markdown report of the mask benchmark: a pure function of the raw results. No figure is typed by hand but the bars. */
 import { quantilesOf, cellsOf, enginesOf, leastRatio, pooled, vocabulariesOf, type Quantiles } from './speed-summary.ts';
-import { code, fixed, machine, mark, megabytes, optional, share, table, thousandth, type Cells } from './markdown.ts';
+import { code, fixed, machine, mark, megabytes, optional, share, table, thousandth, type Cells } from '../markdown.ts';
 import { OUTSIDE_REASONS, type SuiteCounts } from './maskbench.ts';
 import { mutationSection } from '../mutation/report-section.ts';
 import { ownSection } from './report-own.ts';

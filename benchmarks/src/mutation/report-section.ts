@@ -1,5 +1,5 @@
 /** The section of a report on mutation testing. */
-import { code, table, type Cells } from '../mask/markdown.ts';
+import { code, table, type Cells } from '../markdown.ts';
 import { OUTCOMES, readSurvivorReasons, type MutatedFile, type MutationRun, type Outcome } from './outcomes.ts';
 
 /** `what`: which mutants, against which tests. */

@@ -1,6 +1,6 @@
 /** The Markdown report of the runtime benchmark: a pure function of the raw results. No figure is typed by hand but the bars. */
 import { quantile } from '../statistics.ts';
-import { fixed, machine, mark, optional, share, table, type Cells } from '../mask/markdown.ts';
+import { fixed, machine, mark, optional, share, table, type Cells } from '../markdown.ts';
 import type { RawRuntimeResults } from './results.ts';
 import { peakOf, type ColdStart } from './cold.ts';
 import { ARM_NAMES, type ArmName, type SpeedRun } from './speed.ts';

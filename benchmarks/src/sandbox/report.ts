@@ -1,6 +1,6 @@
 /** The report of the sandbox: the structural tables of every benchmark, and what came of executing the repairs. Pure, so that it can be regenerated. */
 import type { ManifestArm } from '../manifest.ts';
-import { table } from '../mask/markdown.ts';
+import { table } from '../markdown.ts';
 import type { FrozenRun } from '../record.ts';
 import { cohortSection, DEFINITIONS, interval, joinScores, leakageLine, rate, rateOf } from '../report.ts';
 import { FORMS, type Form } from './corruptions.ts';

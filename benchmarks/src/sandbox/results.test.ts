@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rewriteFile } from '../../tests/rewrite-file.ts';
 import { ajvCoercion } from '../arms/ajv-coercion.ts';
 import type { Arm } from '../arms/arm.ts';
 import { deterministicOnly } from '../arms/deterministic-only.ts';
@@ -115,13 +115,7 @@ test('gold in what a policy was shown is found: the call, its patch and what the
   expect(leaked.map(({ field }) => field)).toContain('acceptable');
 });
 
-async function edit(name: string, change: (text: string) => string): Promise<void> {
-  const path = join(folder, name);
-  const bytes = await readFile(path);
-  const isPacked = name.endsWith('.gz');
-  const text = change((isPacked ? gunzipSync(bytes) : bytes).toString('utf8'));
-  await writeFile(path, isPacked ? gzipSync(text) : text);
-}
+const edit = (name: string, change: (text: string) => string): Promise<void> => rewriteFile(join(folder, name), change);
 
 describe('verifySandbox', () => {
   test('regenerates every figure of what was written, byte for byte', async () => {

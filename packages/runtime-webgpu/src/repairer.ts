@@ -57,15 +57,20 @@ export function createRepairer(parts: RepairerParts): Repairer {
 
   return {
     repair,
-    async repairToRecord(request, options) {
-      const startedAt = clock();
-      const outcome = await repair(request, options);
-      return { outcome, record: toRepairRecord(outcome, { totalMs: clock() - startedAt }) };
-    },
+    repairToRecord: recording(repair, clock),
     identity: (options) => createMaskedProposer({ ...parts, memory }, options).identity,
     async dispose() {
       memory.prefixes.clear();
       await engine.dispose();
     },
+  };
+}
+
+/** What a repairer's `repairToRecord` is, whatever its `repair` does. */
+export function recording(repair: (request: RepairRequest, options?: RepairCallOptions) => Promise<RepairOutcome>, clock: Clock): Repairer['repairToRecord'] {
+  return async (request, options) => {
+    const startedAt = clock();
+    const outcome = await repair(request, options);
+    return { outcome, record: toRepairRecord(outcome, { totalMs: clock() - startedAt }) };
   };
 }

@@ -3,10 +3,9 @@
  * browser's worker.
  */
 import type { RepairOutcome, RepairRequest, Result } from '@contractrl/core';
-import { toRepairRecord } from '@contractrl/core/records';
 import { ENGINE_LOST } from '../engine-losses.ts';
 import type { Clock } from '../generate.ts';
-import type { RepairCallOptions, Repairer } from '../repairer.ts';
+import { recording, type RepairCallOptions, type Repairer } from '../repairer.ts';
 
 /** `openNext` is called at most once, with the code of what was lost, when the first engine is freed; it opens the repairer that all later repairs run on. */
 export function createFallbackRepairer(first: Repairer, clock: Clock, openNext: (code: string) => Promise<Result<Repairer, { readonly code: string }>>): Repairer {
@@ -32,11 +31,7 @@ export function createFallbackRepairer(first: Repairer, clock: Clock, openNext: 
 
   return {
     repair,
-    async repairToRecord(request, options) {
-      const startedAt = clock();
-      const outcome = await repair(request, options);
-      return { outcome, record: toRepairRecord(outcome, { totalMs: clock() - startedAt }) };
-    },
+    repairToRecord: recording(repair, clock),
     identity: (options) => current.identity(options),
     async dispose() {
       await next;

@@ -1,5 +1,5 @@
-/** Pieces of Markdown that the sections of the mask report share: tables, marks and the ways figures are written. */
-import type { Surroundings } from '../parts.ts';
+/** Pieces of Markdown that the reports share: tables, marks and the ways figures are written. */
+import type { Surroundings } from './parts.ts';
 
 export type Cells = readonly string[];
 
