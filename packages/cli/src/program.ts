@@ -15,7 +15,7 @@ import { EXIT, type ExitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
 import type { OutputFormat } from './output-format.ts';
 import { ERRORS_FORMATS, type ErrorsFormat } from './reporter.ts';
-import { PROVENANCE, type Provenance, type Services } from './services.ts';
+import { PROVENANCE, type Provenance, type Services, type SessionOptions } from './services.ts';
 import { VERSION } from './version.ts';
 
 interface RepairFlags {
@@ -29,6 +29,7 @@ interface RepairFlags {
   readonly threads?: number;
   readonly engine: NodeEngineWish;
   readonly provenance: Provenance;
+  readonly release: SessionOptions['release'];
   readonly server?: string;
   readonly serverKind: ServerDialect;
   readonly serverModel?: string;
@@ -106,8 +107,10 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .option('--threads <n>', 'threads of the model', integerFrom(1))
     .addOption(new Option('--engine <name>', 'where the model runs; webgpu and auto test the graphics adapter first').choices(NODE_ENGINE_WISHES).default('cpu'))
     .addOption(new Option('--provenance <how>', 'write values of the request, the call and the schema: preferably, or only').choices(PROVENANCE).default('off'))
+    .addOption(new Option('--release <rule>', 'withhold patches of low confidence: as the adapter\'s calibration says, never, or below this probability of being right (auto, off, 0 to 1)')
+      .argParser(parseRelease).default('auto'))
     .addOption(new Option('--server <url>', 'ask this server of the OpenAI protocol (…/v1) instead of a model in this process; CONTRACTRL_SERVER_KEY is its key')
-      .argParser(parseServerUrl).conflicts(['model', 'adapter', 'threads', 'engine', 'provenance', 'offline']))
+      .argParser(parseServerUrl).conflicts(['model', 'adapter', 'threads', 'engine', 'provenance', 'release', 'offline']))
     .addOption(new Option('--server-kind <kind>', 'how it takes a grammar').choices(SERVER_DIALECTS).default('llama.cpp'))
     .option('--server-model <name>', 'the model, as the server names it')
     .option('--ledger <file>', 'append what happened to this hash-chained ledger')
@@ -129,6 +132,7 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
       threads: flags.threads,
       engine: flags.engine,
       provenance: flags.provenance,
+      release: flags.release,
       server: flags.server === undefined ? undefined : { baseUrl: flags.server, dialect: flags.serverKind, model: flags.serverModel, apiKey: io.env['CONTRACTRL_SERVER_KEY'] },
       ledger: flags.ledger,
       ledgerKey: flags.ledgerKey,
@@ -223,6 +227,13 @@ function parseTemperature(text: string): number {
   const value = Number(text);
   if (!/^\d+(\.\d+)?$/u.test(text) || value > 2) throw new InvalidArgumentError('Give a number from 0 to 2.');
   return value;
+}
+
+function parseRelease(text: string): SessionOptions['release'] {
+  if (text === 'auto' || text === 'off') return text;
+  const threshold = Number(text);
+  if (!/^\d(\.\d+)?$/u.test(text) || threshold > 1) throw new InvalidArgumentError('Give auto, off, or a number from 0 to 1.');
+  return { threshold };
 }
 
 function parseServerUrl(text: string): string {

@@ -12,12 +12,13 @@ import { MANIFEST } from './version.ts';
 
 export const runtimeServices: Services = {
   async openSession(options, hooks) {
-    const { adapter, threads, engine, maxTokens, provenance, server } = options;
+    const { adapter, threads, engine, maxTokens, provenance, release, server } = options;
     if (server !== undefined) return ok(serverSession(server, options));
     const opened = await openRepairer({
       ...toModelOptions(options, hooks),
       engine,
       ...(adapter === undefined ? {} : { adapter }),
+      ...(release === 'auto' ? {} : { release }),
       ...(threads === undefined ? {} : { threads }),
     });
     if (!opened.ok) return err({ code: opened.error.code, message: opened.error.message });

@@ -23,7 +23,9 @@ export interface SessionOptions {
   readonly engine: NodeEngineWish;
   /** Whether written values must come of the request, the call or the schema. */
   readonly provenance: Provenance;
-  /** A server instead of a model in this process; model, adapter, threads, engine and provenance are then none of ours. */
+  /** Whether patches of low confidence are withheld: by the adapter's own calibration where it has one, with this threshold instead of its own, or never. */
+  readonly release: 'auto' | 'off' | { readonly threshold: number };
+  /** A server instead of a model in this process; model, adapter, threads, engine, provenance and release are then none of ours. */
   readonly server: ServerChoice | undefined;
 }
 

@@ -18,6 +18,7 @@ export { closedValues, nodeCloser, type ClosedValues, type NodePath } from './pr
 export type { ProvenanceIssue } from './provenance/closed-texts.ts';
 export { originFinder, type LeafOrigin } from './provenance/origin-finder.ts';
 export type { LiteralOrigin, Origin, SpanOrigin } from './provenance/origin.ts';
+export { originsOfPatch } from './provenance/written.ts';
 export { publicSources, type Derivation, type ProvenanceSources, type SourcePlace, type SourceSpan } from './provenance/sources.ts';
 export { actionMask, type ActionMask, type TransferTargets } from './action/action-mask.ts';
 export { hasPathBelow, livePlacesOf, placesIn, type LivePlace, type PathSet } from './action/live-place.ts';

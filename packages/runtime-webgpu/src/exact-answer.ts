@@ -3,9 +3,11 @@ import { err, ok, readAbstention, type Result } from '@contractrl/core';
 import type { MaskMatcher, MatcherFailure, TokenId, Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine, EngineFailure, EngineStep } from './engine.ts';
 import { enumerateOutputs, type TooManyOutputs } from './enumerate-outputs.ts';
+import { openingOf } from './generate.ts';
 import { MaskCursor } from './mask-cursor.ts';
 import { logSumExp } from './sampling.ts';
 import { scoreOutputs } from './score-outputs.ts';
+import { createScorer } from './scorer.ts';
 
 /** A place with an enum of a hundred values and both ways to write it; free strings are beyond any limit. */
 const OUTPUT_LIMIT = 256;
@@ -18,6 +20,8 @@ export interface ExactAnswer {
   readonly outputCount: number;
   /** How far the second best of its kind is behind, in log-probability; undefined where there is none. */
   readonly margin: number | undefined;
+  /** As in `DecisionSignals`, of the first decision. */
+  readonly abstainShare: number | undefined;
   readonly maskDigest: string;
 }
 
@@ -47,7 +51,17 @@ export async function answerExactly(
   const written = write(matcher, best.ids, jumpForward);
   if (!written.ok) return written;
   const { ids, text, logProbability } = best;
-  return ok({ text, ids, logProbability, outputCount: outputs.value.length, margin: second === undefined ? undefined : logProbability - second.logProbability, ...written.value });
+  return ok({ text, ids, logProbability, outputCount: outputs.value.length, abstainShare: shareAtStart(engine, matcher.fork(), start, jumpForward), margin: second === undefined ? undefined : logProbability - second.logProbability, ...written.value });
+}
+
+function shareAtStart(engine: Engine, matcher: MaskMatcher, { hidden }: EngineStep, jumpForward: boolean): number | undefined {
+  const cursor = new MaskCursor(matcher, { jumpForward });
+  const moved = cursor.advance(Infinity);
+  if (!moved.ok || moved.value.kind !== 'decision') return undefined;
+  const { allowed } = moved.value;
+  const scorer = createScorer(engine);
+  scorer.open(hidden, allowed.count);
+  return openingOf(allowed, scorer.logitsOf(allowed), cursor)?.abstainShare;
 }
 
 /** Asks the masks that decoding would have asked, for the digest. */

@@ -15,6 +15,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'mask/empty': 'The mask allows no token here: a fault of this library, please report the contract. The original call is unchanged.',
   'mask/vocabulary-mismatch': 'The tokenizer does not belong to the model. Use the tokenizer of the model’s own file.',
   'provenance/too-long': 'Request and call are too long for a mask of their own words. Shorten the request, or repair without requiring provenance.',
+  'calibration/other-adapter': 'The calibration was fitted for another adapter. Use the one that came with this adapter, or repair with the release rule off.',
+  'calibration/other-prompt': 'The calibration was fitted for another version of the prompt. Use one that was fitted for this version, or repair with the release rule off.',
   'mask/token-budget': 'Not even an abstention fits the token budget. Raise it.',
 };
 

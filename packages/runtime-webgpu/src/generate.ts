@@ -8,8 +8,9 @@ import type { MaskMatcher, MatcherFailure, TokenId } from '@contractrl/grammar-m
 import type { Drafter } from './draft.ts';
 import type { Engine, EngineFailure } from './engine.ts';
 import { EngineCursor, type PromptStep, type SpeculationFigures } from './engine-cursor.ts';
-import { MaskCursor, type IdList } from './mask-cursor.ts';
-import { massesOf, type Masses, type MassReport } from './mass-report.ts';
+import { MaskCursor, SPARSE_LIMIT, type IdList } from './mask-cursor.ts';
+import { logAllowedOf, massesOf, type Masses, type MassReport } from './mass-report.ts';
+import { combineDecisions, FORCED_DECISION, type DecisionFigures, type DecisionSignals } from './release/signals.ts';
 import { logSumExp, type Choice, type Sampler } from './sampling.ts';
 import { createScorer, type Scorer } from './scorer.ts';
 
@@ -41,7 +42,7 @@ export interface GenerateOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Generation {
+export interface Generation extends DecisionSignals {
   /**
    * `incomplete`: the token budget ended before the output did. `goal-unreachable`: every patch tried closed without making the call valid;
    * `text` is the last of them, not closed.
@@ -53,10 +54,6 @@ export interface Generation {
   readonly generatedTokenCount: number;
   /** Output tokens that were never sampled: the contract left no other. */
   readonly forcedTokenCount: number;
-  /** Σ log p(token | allowed ids) over the decisions that were not taken back; a forced token adds 0. */
-  readonly sequenceLogProbability: number;
-  /** What an abstention had of the probability that patches and abstentions had together; undefined where there was no such decision. */
-  readonly abstainShare: number | undefined;
   /** Undefined where it was not asked for. */
   readonly mass: MassReport | undefined;
   /** Undefined without a closed mask. */
@@ -77,12 +74,11 @@ export interface ClosedFigures {
 export type GenerateFailure = EngineFailure | MatcherFailure;
 
 /** What is known of an output token; a forced one adds nothing. */
-interface TokenFigures {
-  readonly logProbability: number;
+interface TokenFigures extends DecisionFigures {
   readonly logShare: number;
   readonly masses: Masses | undefined;
 }
-const FORCED: TokenFigures = { logProbability: 0, logShare: 0, masses: undefined };
+const FORCED: TokenFigures = { ...FORCED_DECISION, logShare: 0, masses: undefined };
 
 /** Decodes from `start`, the engine's step over the prompt, until the matcher has consumed a stop token or `maxTokens` are out. */
 export async function generate(engine: Engine, matcher: MaskMatcher, start: PromptStep, options: GenerateOptions): Promise<Result<Generation, GenerateFailure>> {
@@ -159,7 +155,9 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Prom
     const accepted = masked(() => cursor.choose(choice.value.id));
     if (!accepted.ok) return accepted;
     ids.push(choice.value.id);
-    figures.push({ logProbability: choice.value.logProbability, logShare, masses });
+    const { logProbability, margin, logTotal } = choice.value;
+    const logAllowed = (wider ?? allowed).count > SPARSE_LIMIT ? logAllowedOf(logTotal, scorer.all()) : 0;
+    figures.push({ logProbability, margin, logAllowed, logShare, masses });
   }
 
   const known = figures.flatMap(({ masses }) => masses ?? []);
@@ -170,8 +168,7 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Prom
     ids,
     generatedTokenCount: ids.length + takenBackCount,
     forcedTokenCount,
-    sequenceLogProbability: sum(figures, (each) => each.logProbability),
-    abstainShare: opening?.abstainShare,
+    ...combineDecisions(figures, opening?.abstainShare),
     mass: reportMass ? { opening: openingMass, steps: known.map((each) => each.step), logAllowed: sum(known, (each) => each.logAllowed) } : undefined,
     closed: closed === undefined ? undefined : { logShare: sum(figures, (each) => each.logShare), hasLeft: maskTrail.closedCount !== maskTrail.ids.length },
     maskDigest: cursor.maskDigest(),

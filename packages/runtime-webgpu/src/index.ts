@@ -12,7 +12,9 @@ export { createTokenizer, type TokenizerIssue } from './model/tokenizer.ts';
 export { buildGraph, graphCacheKey, GRAPH_VERSION, type DecoderGraph, type GraphOptions } from './onnx/graph.ts';
 export type { Carriage, WeightFormat } from './onnx/linear.ts';
 export { weightReport, type WeightUse } from './onnx/weight-report.ts';
-export { readAdapter, writeAdapter, type PeftFiles, type ReadAdapterOptions } from './lora/peft.ts';
+export { readAdapter, writeAdapter, type PeftFiles, type WriteAdapterOptions } from './lora/peft.ts';
+export type { PeftExpectations } from './lora/peft-config.ts';
+export type { WrittenType } from './lora/safetensors.ts';
 export { mergeAdapter, type MergeIssue } from './lora/merge.ts';
 export type { AdapterIssue } from './lora/issue.ts';
 export { createOrtEngine, type OrtEngineOptions } from './ort/engine.ts';
@@ -38,4 +40,9 @@ export { createPrefixCache, type Prefill, type PrefillOptions, type PrefixCache 
 export {
   createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, DEFAULT_RULES, type BindableMask, type KeptMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
 } from './proposer.ts';
+export {
+  CALIBRATION_FILE, CALIBRATION_VERSION, confidenceOf, FEATURES, featuresOf, readCalibration, type Calibration, type CalibrationIssue, type ConfidenceMap, type Feature, type Features,
+} from './release/calibration.ts';
+export type { Release } from './release/release.ts';
+export { readPatchSignals, VALUE_SOURCES, type DecisionSignals, type PatchSignals, type ValueSource } from './release/signals.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

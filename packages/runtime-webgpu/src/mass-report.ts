@@ -46,6 +46,11 @@ export interface Masses {
   readonly logAllowed: number;
 }
 
+/** log z of a decision, z being the probability that the unmasked model gives to the allowed ids: from their log Σ exp(logit) and `all` logits. Within 0.08 %. */
+export function logAllowedOf(logTotal: number, all: Float32Array): number {
+  return Math.min(0, logTotal - logSumExp(all, all.length, MASS_CUT));
+}
+
 /**
  * The masses of one decision. `all` holds the logits of all ids, `logits[i]` that of `allowed.ids[i]`. `scratch` [logitWidth] is zero before and after.
  * O(logitWidth) and one `explain` for each forbidden token above the cut.

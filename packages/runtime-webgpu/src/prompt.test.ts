@@ -1,61 +1,77 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonPointer, Observation, RepairRequest } from '@contractrl/core';
+import type { JsonObject, Observation, RepairRequest } from '@contractrl/core';
 import { buildPrompt, encodePrompt, promptSegments, promptText } from './prompt.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { observationOf, REFERENCE_REPAIRS, requestOf } from '../tests/support/repair-prompts.ts';
 
 const [REFERENCE] = REFERENCE_REPAIRS;
 
-test.each(REFERENCE_REPAIRS)('the prompt of $id is the one its adapter was trained on', (reference) => {
+test.each(REFERENCE_REPAIRS)('the prompt of $id is the recorded one', (reference) => {
   const observation = observationOf(requestOf(reference));
   expect({ code: observation.state.code, pointer: observation.state.pointer }).toEqual({ code: reference.code, pointer: reference.pointer });
   expect(promptText(buildPrompt(observation))).toBe(reference.prompt);
 });
 
-function observe(overrides: Partial<RepairRequest> & { readonly parameters?: JsonObject; readonly candidate?: JsonObject; readonly description?: string } = {}): Observation {
+function observe(overrides: Partial<RepairRequest> & { readonly parameters?: JsonObject; readonly candidate?: JsonObject; readonly description?: string; readonly crossField?: RepairRequest['contract']['crossField'] } = {}): Observation {
   const base = requestOf(REFERENCE!);
-  const { parameters = base.contract.tool.parameters, candidate, description = base.contract.tool.description, ...rest } = overrides;
+  const { parameters = base.contract.tool.parameters, candidate, description = base.contract.tool.description, crossField = [], ...rest } = overrides;
   const call = candidate === undefined ? base.call : { ...base.call, argumentsText: JSON.stringify(candidate) };
-  return observationOf({ ...base, call, contract: { ...base.contract, tool: { ...base.contract.tool, description, parameters } }, ...rest });
+  return observationOf({ ...base, call, contract: { ...base.contract, crossField, tool: { ...base.contract.tool, description, parameters } }, ...rest });
+}
+
+function linesOf(observation: Observation): readonly string[] {
+  const { taskText, stateText } = buildPrompt(observation);
+  return `Request:${taskText}${stateText}`.split('\n');
 }
 
 function line(observation: Observation, label: string): string | undefined {
-  return promptText(buildPrompt(observation)).split('\n').find((text) => text.startsWith(`${label}: `))?.slice(label.length + 2);
+  return linesOf(observation).find((text) => text.startsWith(`${label}: `))?.slice(label.length + 2);
 }
 
-const typed = (schema: JsonObject): JsonObject => ({ type: 'object', properties: { x: schema } });
+const typed = (schema: JsonObject): JsonObject => ({ type: 'object', properties: { x: schema }, additionalProperties: false });
 
 describe('lines', () => {
-  test.each([
-    { name: 'keywords in training’s order, whatever the schema’s', schema: { default: 1, minimum: 0, type: 'integer', description: 'd', title: 't' }, field: '{"type":"integer","description":"d","minimum":0,"default":1}' },
-    { name: 'through a reference', schema: { $ref: '#/$defs/n' }, field: '{"type":"integer","maximum":9}' },
-    { name: 'the first branch of a union', schema: { description: 'n', anyOf: [{ type: 'integer' }, { type: 'boolean' }] }, field: '{"type":"integer","description":"n"}' },
-    { name: 'nested parts as they are', schema: { type: 'array', items: { type: 'string', enum: ['a'] } }, field: '{"type":"array","items":{"type":"string","enum":["a"]}}' },
-  ])('the field shows $name', ({ schema, field }) => {
-    const parameters = { ...typed(schema), $defs: { n: { type: 'integer', maximum: 9 } } };
-    expect(line(observe({ parameters, candidate: { x: 'wrong' } }), 'Field')).toBe(field);
+  test('an error names code and place, then what the schema says there', () => {
+    expect(line(observe({ parameters: typed({ type: 'integer', minimum: 5, description: 'How many' }), candidate: { x: 1 } }), 'Error')).toBe('range_violation at /x: integer {"minimum":5}: How many');
   });
 
-  test('the field is cut at 400 characters, never inside one', () => {
-    const field = line(observe({ parameters: typed({ type: 'integer', description: '🙂'.repeat(500) }), candidate: { x: 'y' } }), 'Field');
-    expect(Array.from(field!)).toHaveLength(400);
-    expect(field!.endsWith('🙂')).toBe(true);
+  test('a renamed member shows both of its names', () => {
+    const parameters = { ...typed({ type: 'string', description: 'Where to send' }), required: ['x'] };
+    expect(linesOf(observe({ parameters, candidate: { y: 'a' } })).filter((text) => text.startsWith('Error'))).toEqual([
+      'Error: missing_required at /x: string: Where to send', 'Error: additional_property at /y',
+    ]);
   });
 
-  test('the call has spaces after commas and colons, and text is raw', () => {
+  test('three places at most, each once', () => {
+    const properties = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { type: 'integer', enum: [1, 2] }]));
+    const errors = linesOf(observe({ parameters: { type: 'object', properties }, candidate: { a: 'x', b: 'x', c: 'x', d: 'x' } })).filter((text) => text.startsWith('Error'));
+    expect(errors.map((text) => text.split(' ')[3])).toEqual(['/a:', '/b:', '/c:']);
+  });
+
+  test('a check across fields is shown as the contract has it', () => {
+    const base = observe({ parameters: { type: 'object', properties: { a: { type: 'integer' }, b: { type: 'integer' } } }, candidate: { a: 3, b: 2 }, crossField: [{ kind: 'lte', a: '/a', b: '/b' }] });
+    expect(line(base, 'Error')).toBe('cross_field at /a {"kind":"lte","a":"/a","b":"/b"}: integer');
+  });
+
+  test('a fault of the whole call shows its members', () => {
+    const parameters = { type: 'object', properties: { a: { type: 'integer' }, b: { enum: ['x'] } }, required: ['a'], minProperties: 2 };
+    expect(line(observe({ parameters, candidate: { a: 1 } }), 'Error')).toBe('schema_violation at the whole call: {a*: integer, b: one of ["x"]}');
+  });
+
+  test('the call is compact, and text is raw', () => {
     const candidate = { x: 'é, "q"', list: [1, { a: null }], empty: {} };
-    expect(line(observe({ parameters: typed({ type: 'integer' }), candidate }), 'Call')).toBe('{"x": "é, \\"q\\"", "list": [1, {"a": null}], "empty": {}}');
+    expect(line(observe({ parameters: typed({ type: 'integer' }), candidate }), 'Call')).toBe('{"x":"é, \\"q\\"","list":[1,{"a":null}],"empty":{}}');
   });
 
   test('a huge call does not make a huge prompt', () => {
     const candidate = { x: 'y', long: 'a'.repeat(1_000_000) };
-    expect(promptText(buildPrompt(observe({ parameters: typed({ type: 'integer' }), candidate }))).length).toBeLessThan(6000);
+    expect(promptText(buildPrompt(observe({ parameters: typed({ type: 'integer' }), candidate }))).length).toBeLessThan(4000);
   });
 
   test('the request keeps its end, the description its beginning', () => {
     const observation = observe({ request: [{ role: 'user', content: `start ${'x'.repeat(1000)} end` }], description: 'd'.repeat(500) });
     expect(line(observation, 'Request')).toMatch(/^x{896} end$/u);
-    expect(line(observation, 'Tool')).toBe(`fetch_law_case_details: ${'d'.repeat(160)}`);
+    expect(line(observation, 'Tool')).toBe(`fetch_law_case_details: ${'d'.repeat(100)}`);
   });
 
   test('in a dialogue every speaker but the user is named', () => {
@@ -63,15 +79,11 @@ describe('lines', () => {
     expect(promptText(buildPrompt(observe({ request })))).toContain('Request: Hello\nassistant: Which city?\nRome\nTool: ');
   });
 
-  test('parameters: required ones starred, unions and untyped ones named, 24 at most', () => {
-    const properties = { a: { type: ['string', 'null'] }, b: {}, x: { type: 'integer' }, ...Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, { type: 'string' }])) };
-    const parameters = line(observe({ parameters: { type: 'object', properties, required: ['b'] }, candidate: { b: 1, x: 'y' } }), 'Parameters');
-    expect(parameters).toMatch(/^a:string\|null, b\*:any, x:integer, p0:string, /u);
-    expect(parameters?.split(', ')).toHaveLength(24);
-  });
-
-  test('codes beyond the trained ones go by their own name', () => {
-    expect(line(observe({ parameters: typed({ type: 'integer', minimum: 5 }), candidate: { x: 1 } }), 'Error')).toBe('range_violation at /x');
+  test('budgets are told where they are not whole, locks where there are some', () => {
+    const whole = observe();
+    expect(linesOf(whole).filter((text) => /^(?:Left|Attempt|Locked)/u.test(text))).toEqual([]);
+    const second = { ...whole, state: { ...whole.state, operationsLeft: 1, attemptsLeft: 1, history: [{ patch: undefined, verdict: 'patch/not-a-patch', code: undefined, pointer: undefined }] } };
+    expect(linesOf(second).filter((text) => /^(?:Left|Attempt)/u.test(text))).toEqual(['Left: 1 operation', 'Attempt: 2']);
   });
 });
 
@@ -107,7 +119,7 @@ describe('ids', () => {
 
   test('the task’s prefix does not depend on the state', () => {
     const first = buildPrompt(observe());
-    const second = buildPrompt({ ...observe(), state: { ...observe().state, attemptsLeft: 1, pointer: '/court' as JsonPointer } });
+    const second = buildPrompt({ ...observe(), state: { ...observe().state, operationsLeft: 1 } });
     expect(second.taskText).toBe(first.taskText);
     expect(second.stateText).not.toBe(first.stateText);
   });

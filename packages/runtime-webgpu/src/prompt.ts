@@ -3,33 +3,24 @@
  * needs another {@link PROMPT_VERSION} and other adapters. Three parts by how long they stay the same: static (every repair), task (every
  * attempt of one repair), state (one attempt); a cache is kept of what two prompts share.
  */
-import { schemaAt, type JsonObject, type JsonValue, type Observation, type Result, type SchemaSite, type ViolationCode } from '@contractrl/core';
+import { ROOT_POINTER, schemaAt, type JsonObject, type Observation, type Result, type Violation } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
+import { fieldText, firstCharacters, shortDescription } from './field-text.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
-export const PROMPT_VERSION = '1';
+export const PROMPT_VERSION = '2';
 
-/** Limits in code points, as in training. The call had no limit there; ours keeps a huge call from filling the context. */
+/** Limits in code points, as in training; a huge call or request does not fill the context. */
 const REQUEST_LIMIT = 900;
-const DESCRIPTION_LIMIT = 160;
-const FIELD_LIMIT = 400;
-const CALL_LIMIT = 4000;
-const PARAMETER_LIMIT = 24;
+const TOOL_DESCRIPTION_LIMIT = 100;
+const CALL_LIMIT = 2000;
+/** Of the verifier's report; the first is the one that the attempt is about. */
+const VIOLATION_LIMIT = 3;
 
 /** Ends in the colon, and the text after it begins with a space: no pre-tokenizer joins the two, so the static ids never depend on the request. */
 const STATIC_TEXT =
   '<|im_start|>system\nRepair a failed tool call with a JSON Patch, or abstain.<|im_end|>\n<|im_start|>user\nRequest:';
 const END_TEXT = '<|im_end|>\n<|im_start|>assistant\n';
-
-/** What the adapters were trained to read; every other code goes by its own name. */
-const PROMPT_CODES: Partial<Record<ViolationCode, string>> = { enum_mismatch: 'enum' };
-
-/** Keywords of the field line, in this order. */
-const FIELD_KEYWORDS = [
-  'type', 'enum', 'description', 'format', 'items',
-  'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems',
-  'properties', 'required', 'default',
-] as const;
 
 export interface PromptSegment {
   readonly text: string;
@@ -39,9 +30,9 @@ export interface PromptSegment {
 
 export interface Prompt {
   readonly staticText: string;
-  /** Untrusted: request, tool and parameters. Request, call and schema are all written by others. */
+  /** Untrusted: request and tool. Request, call and schema are all written by others. */
   readonly taskText: string;
-  /** Untrusted: call, error, field, locked pointers and budgets. */
+  /** Untrusted: call, errors with what the schema says there, locked pointers and budgets. */
   readonly stateText: string;
   readonly endText: string;
 }
@@ -58,13 +49,17 @@ export type PromptIssue = { readonly code: 'prompt/too-long'; readonly tokenCoun
 export function buildPrompt(observation: Observation): Prompt {
   const { contract, state } = observation;
   const { tool } = contract.document;
-  const locked = contract.immutablePaths.length === 0 ? '' : `\nLocked: ${contract.immutablePaths.join(', ')}`;
+  const request = requestText(observation);
   return {
     staticText: STATIC_TEXT,
-    taskText: ` ${requestText(observation)}\nTool: ${tool.name}: ${firstCharacters(tool.description, DESCRIPTION_LIMIT)}\nParameters: ${parameterList(tool.parameters)}`,
-    stateText:
-      `\nCall: ${firstCharacters(spacedJson(state.candidate), CALL_LIMIT)}\nError: ${PROMPT_CODES[state.code] ?? state.code} at ${state.pointer}` +
-      `\nField: ${firstCharacters(fieldText(schemaAt(contract, state.candidate, state.pointer)), FIELD_LIMIT)}${locked}\nLeft: ${state.operationsLeft} operations, ${state.attemptsLeft} attempts`,
+    taskText: ` ${request}\nTool: ${tool.name}: ${shortDescription(tool.description, TOOL_DESCRIPTION_LIMIT)}`,
+    stateText: [
+      `\nCall: ${firstCharacters(JSON.stringify(state.candidate), CALL_LIMIT)}`,
+      ...firstOfEachPlace(observation.violations).slice(0, VIOLATION_LIMIT).map((violation) => `\nError: ${errorText(observation, violation, request)}`),
+      ...(contract.immutablePaths.length === 0 ? [] : [`\nLocked: ${contract.immutablePaths.join(', ')}`]),
+      ...(state.operationsLeft === 1 ? ['\nLeft: 1 operation'] : []),
+      ...(state.history.length === 0 ? [] : [`\nAttempt: ${String(state.history.length + 1)}`]),
+    ].join(''),
     endText: END_TEXT,
   };
 }
@@ -96,46 +91,21 @@ function requestText({ request }: Observation): string {
   return lastCharacters(request.map(({ role, content }) => (role === 'user' ? content : `${role}: ${content}`)).join('\n'), REQUEST_LIMIT);
 }
 
-function parameterList(parameters: JsonObject): string {
-  const required = Array.isArray(parameters['required']) ? parameters['required'] : [];
-  const properties = asObject(parameters['properties']);
-  return Object.entries(properties)
-    .slice(0, PARAMETER_LIMIT)
-    .map(([name, schema]) => `${name}${required.includes(name) ? '*' : ''}:${typeName(schema)}`)
-    .join(', ');
+function firstOfEachPlace(violations: readonly Violation[]): readonly Violation[] {
+  return violations.filter(({ pointer }, index) => violations.findIndex((earlier) => earlier.pointer === pointer) === index);
 }
 
-function typeName(schema: JsonValue): string {
-  const type = asObject(schema)['type'];
-  if (typeof type === 'string') return type;
-  return Array.isArray(type) ? type.join('|') : 'any';
+/** Code and place, and what binds there: of a check across fields the check itself, of a member that may not stand there nothing. */
+function errorText({ contract, state }: Observation, { code, pointer, params }: Violation, request: string): string {
+  const place = pointer === ROOT_POINTER ? 'the whole call' : pointer;
+  const field = code === 'additional_property' ? '' : fieldText(schemaAt(contract, state.candidate, pointer), request);
+  const check = code === 'cross_field' ? ` ${checkText(params)}` : '';
+  return `${code} at ${place}${check}${field === '' ? '' : `: ${field}`}`;
 }
 
-/** What binds at the place for certain, and of `anyOf` and `oneOf` the first branch that siblings leave open; a keyword is read where it stands first. */
-function fieldText(sites: readonly SchemaSite[]): string {
-  const read = [...sites.filter((site) => !site.isConditional), ...sites.filter((site) => site.isConditional).slice(0, 1)];
-  const shown: Record<string, JsonValue> = {};
-  for (const keyword of FIELD_KEYWORDS) {
-    const value = read.find(({ schema }) => Object.hasOwn(schema, keyword))?.schema[keyword];
-    if (value !== undefined) shown[keyword] = value;
-  }
-  return JSON.stringify(shown);
-}
-
-/** JSON with a space after `,` and `:`, the form the adapters have seen. */
-function spacedJson(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  return `{${Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spacedJson(member as JsonValue)}`).join(', ')}}`;
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return value !== undefined && value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-/** Cuts between code points, never inside a surrogate pair; reads at most `2 · limit` UTF-16 units. */
-function firstCharacters(text: string, limit: number): string {
-  return text.length <= limit ? text : Array.from(text.slice(0, 2 * limit)).slice(0, limit).join('');
+/** The check as the contract has it; its number in the list and the outcome say nothing. */
+function checkText(params: JsonObject): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(params).filter(([name]) => name !== 'check' && name !== 'outcome')));
 }
 
 function lastCharacters(text: string, limit: number): string {

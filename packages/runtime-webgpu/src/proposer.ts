@@ -19,6 +19,8 @@ import { generate, type Clock } from './generate.ts';
 import { createPrefixCache, type PrefixCache } from './prefix-cache.ts';
 import { buildPrompt, encodePrompt, PROMPT_VERSION } from './prompt.ts';
 import { publicSources } from './public-sources.ts';
+import { foreignTo } from './release/calibration.ts';
+import { describeRelease, releaseAnswer, type Release } from './release/release.ts';
 import { createSampler, type Sampling } from './sampling.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
@@ -49,6 +51,8 @@ export interface ProposerParts {
   readonly clock: Clock;
   /** What is kept between repairs; proposers over the same engine may share it. */
   readonly memory: ProposerMemory;
+  /** What holds for {@link ProposerOptions.release} unless options say otherwise: the calibration that came with the adapter. */
+  readonly release?: Release;
 }
 
 export interface ProposerOptions {
@@ -83,6 +87,11 @@ export interface ProposerOptions {
   readonly abstainShare?: number;
   /** `validate`: places whose schema the mask cannot constrain are written all the same, and the judge decides. Default `refuse`: they are not written. */
   readonly unmaskable?: 'refuse' | 'validate';
+  /**
+   * Withholds patches of low confidence: the answer is then an abstention with `low-confidence`. Default: as the adapter's own calibration says, `off`
+   * where it has none. One of another adapter or prompt ends every repair with its code. It was fitted for greedy answers of the default options.
+   */
+  readonly release?: 'off' | Release;
   /** Default false. Measures at every decision what the mask takes from the model, into the proposal's signals; dear. */
   readonly reportMass?: boolean;
 }
@@ -102,7 +111,7 @@ export interface KeptMask {
   readonly approximated: readonly JsonPointer[];
 }
 
-type Settings = Required<Omit<ProposerOptions, 'abstainShare'>> & { readonly abstainShare: number | undefined };
+type Settings = Required<Omit<ProposerOptions, 'abstainShare' | 'release'>> & { readonly abstainShare: number | undefined; readonly release: Release | undefined };
 
 export function createProposerMemory(engine: Engine, compile?: MaskCompiler): ProposerMemory {
   return { prefixes: createPrefixCache(engine), ...createMaskMemory(compile) };
@@ -135,24 +144,26 @@ function compileWith(...[contract, vocabulary, rules, provenance, provenanceAt]:
 }
 
 /**
- * The policy as core's port. `confidence` is the probability of the whole answer among the admissible ones: exp of its masked log-probability.
- * Throws `RangeError` for a share out of range.
+ * The policy as core's port. `confidence` of a patch under a release is the probability that it is right; otherwise that of the whole answer among the
+ * admissible ones: exp of its masked log-probability. Throws `RangeError` for a share out of range.
  */
 export function createMaskedProposer(parts: ProposerParts, options: ProposerOptions = {}): Proposer {
   const {
     sampling = { kind: 'greedy' }, maxAnswerTokens = DEFAULT_MAX_ANSWER_TOKENS, jumpForward = true, speculate = true,
     excludeNoOps = DEFAULT_RULES.excludeNoOps, goal = DEFAULT_RULES.goal, provenance = 'off',
-    provenanceShare = DEFAULT_PROVENANCE_SHARE, search = 'decode', abstainShare, unmaskable = 'refuse', reportMass = false,
+    provenanceShare = DEFAULT_PROVENANCE_SHARE, search = 'decode', abstainShare, unmaskable = 'refuse', reportMass = false, release: asked = parts.release,
   } = options;
-  checkShares({ provenanceShare, abstainShare: abstainShare ?? 0 });
+  const release = asked === 'off' ? undefined : asked;
+  checkShares({ provenanceShare, abstainShare: abstainShare ?? 0, 'release.threshold': release?.threshold ?? 0 });
   const named = { sampling, maxAnswerTokens, jumpForward, speculate, excludeNoOps, goal, provenance, provenanceShare, search, unmaskable };
   return {
     get identity(): JsonObject {
       return {
         ...describeEngine(parts.engine), promptVersion: PROMPT_VERSION, vocabulary: parts.vocabulary.digest, ...named, sampling: { ...sampling }, abstainShare: abstainShare ?? null,
+        ...(release === undefined ? {} : { release: describeRelease(release) }),
       };
     },
-    propose: (observation, signal) => propose(parts, { ...named, abstainShare, reportMass }, observation, signal),
+    propose: (observation, signal) => propose(parts, { ...named, abstainShare, reportMass, release }, observation, signal),
   };
 }
 
@@ -168,6 +179,8 @@ async function propose(parts: ProposerParts, settings: Settings, observation: Ob
   const { maxAnswerTokens } = settings;
   const { state } = observation;
   const signal = signalLike instanceof AbortSignal ? signalLike : undefined;
+  const foreign = settings.release && foreignTo(settings.release.calibration, { adapterDigest: engine.adapterDigest, promptVersion: PROMPT_VERSION });
+  if (foreign !== undefined) return err(toProposerFailure(foreign));
 
   const boundAt = clock();
   const masks = bindMasks({ ...parts, logitWidth: engine.logitWidth }, settings, observation);
@@ -185,8 +198,8 @@ async function propose(parts: ProposerParts, settings: Settings, observation: Ob
   if (!start.ok) return err(toProposerFailure(start.error));
   const spent = { promptTokenCount: ids.length, prefillMs: clock() - prefillAt, maskMs: bindMs };
   return single === undefined
-    ? decodedProposal(parts, settings, masks.value, start.value, spent, { state, drafter, signal })
-    : exactProposal(parts, settings, masks.value, single, start.value, spent, { state, drafter, signal });
+    ? decodedProposal(parts, settings, masks.value, start.value, spent, { observation, drafter, signal })
+    : exactProposal(parts, settings, masks.value, single, start.value, spent, { observation, drafter, signal });
 }
 
 export interface BoundMasks {
@@ -235,7 +248,7 @@ type Spent = Pick<ProposalCost, 'promptTokenCount' | 'prefillMs' | 'maskMs'>;
 
 /** What an attempt has of its own beside masks and prompt. */
 interface Attempt {
-  readonly state: RepairState;
+  readonly observation: Observation;
   readonly drafter: Drafter | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -252,35 +265,40 @@ async function exactProposal(
   }
   if (!found.ok) return err(toProposerFailure(found.error));
   const { text, ids, forcedTokenCount, logProbability, outputCount, margin, maskDigest } = found.value;
+  // free text has more outputs than are searched
+  const decisions = { sequenceLogProbability: logProbability, margin, openLogAllowed: 0, abstainShare: found.value.abstainShare };
+  const { signals, ...released } = releaseAnswer(attempt.observation, text, decisions, settings.release);
   return ok({
-    kind: 'text', text, confidence: Math.exp(logProbability), maskDigest, maskTrail: { ids, closedCount: null },
+    kind: 'text', ...released, maskDigest, maskTrail: { ids, closedCount: null },
     cost: { ...spent, generatedTokenCount: ids.length, forcedTokenCount, decodeMs: clock() - startedAt },
-    signals: { exact: { outputCount, margin: margin ?? null }, ...approximatedSignal(masks) },
+    signals: { exact: { outputCount, margin: margin ?? null }, ...signals, ...approximatedSignal(masks) },
   });
 }
 
 async function decodedProposal(
-  { engine, clock }: ProposerParts, settings: Settings, masks: BoundMasks, start: PromptStep, spent: Spent, { state, drafter, signal }: Attempt, notes: JsonObject = {},
+  { engine, clock }: ProposerParts, settings: Settings, masks: BoundMasks, start: PromptStep, spent: Spent, { observation, drafter, signal }: Attempt, notes: JsonObject = {},
 ): Promise<Result<Proposal, ProposerFailure>> {
   const { maxAnswerTokens, jumpForward, reportMass, abstainShare, provenance, provenanceShare } = settings;
   const generation = await generate(engine, masks.matcher, start, {
-    sampler: createSampler(samplingOfAttempt(settings.sampling, state.history.length)), clock, maxTokens: maxAnswerTokens, jumpForward, reportMass, abstainShare, drafter,
+    sampler: createSampler(samplingOfAttempt(settings.sampling, observation.state.history.length)), clock, maxTokens: maxAnswerTokens, jumpForward, reportMass, abstainShare, drafter,
     ...(masks.closed === undefined ? {} : { closed: { matcher: masks.closed, share: provenanceShare } }), ...(signal === undefined ? {} : { signal }),
   });
   if (!generation.ok) return err(toProposerFailure(generation.error));
-  const { kind, text, generatedTokenCount, forcedTokenCount, sequenceLogProbability, maskDigest, maskTrail, decodeMs, maskMs, mass, closed, speculation, ...rest } = generation.value;
-  const cost = { ...spent, generatedTokenCount, forcedTokenCount, decodeMs, maskMs: spent.maskMs + maskMs };
+  const { kind, text, generatedTokenCount, forcedTokenCount, abstainShare: share, maskDigest, maskTrail, decodeMs, maskMs, mass, closed, speculation } = generation.value;
+  const measuredAt = clock();
+  const { signals: measured, ...released } = releaseAnswer(observation, text, generation.value, settings.release);
+  const cost = { ...spent, generatedTokenCount, forcedTokenCount, decodeMs, maskMs: spent.maskMs + maskMs + clock() - measuredAt };
   const signals: JsonObject = {
-    ...(rest.abstainShare === undefined ? {} : { abstainShare: rest.abstainShare }),
+    ...(share === undefined ? {} : { abstainShare: share }),
     ...(mass === undefined ? {} : { mass: mass as unknown as JsonObject }),
     ...(provenance === 'prefer' ? { provenance: closed === undefined ? null : { ...closed } } : {}),
     ...(drafter === undefined ? {} : { speculation: { ...speculation } }),
-    ...notes, ...approximatedSignal(masks),
+    ...notes, ...(kind === 'complete' ? measured : {}), ...approximatedSignal(masks),
   };
   const given = { cost, maskDigest, maskTrail, ...(Object.keys(signals).length === 0 ? {} : { signals }) };
   // the mask offers the policy no such reason: it is the loop that found the end of the road
   if (kind === 'goal-unreachable') return ok({ kind: 'text', text: JSON.stringify({ abstain: kind }), confidence: undefined, ...given });
-  return ok(kind === 'complete' ? { kind: 'text', text, confidence: Math.exp(sequenceLogProbability), ...given } : { kind: 'incomplete', text, code: 'generate/token-budget', ...given });
+  return ok(kind === 'complete' ? { kind: 'text', ...released, ...given } : { kind: 'incomplete', text, code: 'generate/token-budget', ...given });
 }
 
 function approximatedSignal({ approximated }: BoundMasks): JsonObject {

@@ -8,6 +8,7 @@ import type { Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from './engine.ts';
 import type { Clock } from './generate.ts';
 import { createMaskedProposer, createProposerMemory, type ProposerMemory, type ProposerOptions } from './proposer.ts';
+import type { Release } from './release/release.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export interface RepairerParts {
@@ -18,6 +19,8 @@ export interface RepairerParts {
   readonly clock: Clock;
   /** Default: one of its own. */
   readonly memory?: ProposerMemory;
+  /** The adapter's own release rule; default none. */
+  readonly release?: Release;
 }
 
 export interface RepairCallOptions extends ProposerOptions {

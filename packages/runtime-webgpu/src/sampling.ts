@@ -15,6 +15,10 @@ export interface Choice {
   readonly id: TokenId;
   /** Natural logarithm of the id's probability among the allowed ids at temperature 1. */
   readonly logProbability: number;
+  /** How far its logit is above the highest of the others, below zero where a better one was passed over; Infinity where it was alone. */
+  readonly margin: number;
+  /** log Σ exp(logit) over the allowed ids. */
+  readonly logTotal: number;
 }
 
 export interface Sampler {
@@ -79,9 +83,18 @@ function chooseWith(ids: Int32Array, logits: Float32Array, count: number, pick: 
   const total = logSumExp(logits, count);
   if (!Number.isFinite(total)) return err({ code: 'engine/bad-logits' });
   let best = 0;
-  for (let index = 1; index < count; index += 1) if (logits[index]! > logits[best]!) best = index;
+  let second = -Infinity;
+  for (let index = 1; index < count; index += 1) {
+    const logit = logits[index]!;
+    if (logit > logits[best]!) {
+      second = logits[best]!;
+      best = index;
+    } else if (logit > second) {
+      second = logit;
+    }
+  }
   const chosen = pick(best);
-  return ok({ id: ids[chosen]!, logProbability: logits[chosen]! - total });
+  return ok({ id: ids[chosen]!, logProbability: logits[chosen]! - total, margin: logits[chosen]! - (chosen === best ? second : logits[best]!), logTotal: total });
 }
 
 /** Zeroes all but the smallest set of largest weights whose share reaches `topP`; equal weights enter by index. */

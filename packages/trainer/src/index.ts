@@ -16,3 +16,6 @@ export { callKeys, caseKeys, LEAK_UNITS, UNIT_MEANINGS, type AuditedCall, type A
 export { exampleKeys } from './audit/example-keys.ts';
 export { auditTraining, indexEvaluation, type AuditReport, type EvaluationKeys, type Leak, type LeakageIndex } from './audit/leakage-index.ts';
 export { readEvaluationSets, type EvaluationIssue } from './audit/evaluation-sets.ts';
+export { evaluateExamples, EVALUATION_VERDICTS, type EvaluateIssue, type EvaluateOptions, type EvaluationRow, type EvaluationVerdict } from './evaluate/evaluate-examples.ts';
+export { summariseBy, summariseEvaluation, type EvaluationSummary } from './evaluate/summary.ts';
+export { wilson, type Rate } from './evaluate/wilson.ts';

@@ -1,27 +1,30 @@
 /**
- * `train --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]`: makes the audited data set, trains
- * a LoRA adapter on it, supervised, and writes it with its card, log and checkpoint. Ends with code 1, having said why, where data or model are missing
- * or the run fails; with 2 after wrong usage.
+ * `train [--method sft] --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]`: makes the audited
+ * data set, trains a LoRA adapter on it, supervised, and writes it with its card, log and checkpoint. `train --method grpo --from FOLDER …` goes on from
+ * such an adapter with its own attempts. Ends with code 1, having said why, where data or model are missing or the run fails; with 2 after wrong usage.
  */
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Result } from '@contractrl/core';
-import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
-import { createTokenizer, readGguf, type GgufModel, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
-import { fetchModel, formatModelFailure } from '@contractrl/runtime-webgpu/node';
+import type { OrtRuntime } from '@contractrl/runtime-webgpu';
 import { DEFAULT_SYNTHETIC_SHARE, DEFAULT_VALIDATION_SHARE } from './data/build-dataset.ts';
 import { prepareDataset, type Output } from './data/prepare-dataset.ts';
+import { runGrpo, type GrpoSummary, type RunGrpoIssue } from './grpo/run-grpo.ts';
+import type { GrpoSettings } from './grpo/settings.ts';
+import { GRPO_ADVICE, GRPO_OPTIONS, GRPO_USAGE, grpoLine, openStart, readGrpoSettings, type GrpoOptionName } from './grpo/train-grpo.ts';
+import type { GrpoEvent } from './grpo/train.ts';
+import { openModel, type OpenedModel } from './open-model.ts';
+import { PACKAGED_DATA } from './packaged-data.ts';
 import { runSft, type RunSftIssue, type SftSummary } from './sft/run-sft.ts';
 import { DEFAULT_SFT, type SftEvent } from './sft/train.ts';
 
 const OPTIONS = {
-  rank: { type: 'string' }, seed: { type: 'string', default: String(DEFAULT_SFT.seed) }, examples: { type: 'string', default: '4000' }, epochs: { type: 'string', default: '1' },
-  minutes: { type: 'string' }, out: { type: 'string' }, resume: { type: 'boolean', default: false }, data: { type: 'string' }, model: { type: 'string' },
+  method: { type: 'string', default: 'sft' }, rank: { type: 'string' }, seed: { type: 'string', default: String(DEFAULT_SFT.seed) }, examples: { type: 'string', default: '4000' },
+  epochs: { type: 'string' }, minutes: { type: 'string' }, out: { type: 'string' }, resume: { type: 'boolean', default: false }, data: { type: 'string' }, model: { type: 'string' },
+  ...(Object.fromEntries(GRPO_OPTIONS.map((name) => [name, { type: 'string' }])) as Record<GrpoOptionName, { readonly type: 'string' }>),
 } as const;
-const USAGE = 'Usage: --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]; the data folder may also be named by CONTRACTRL_DATA.';
+const USAGE = 'Usage: --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]; without --data, CONTRACTRL_DATA names the data folder, and without that it is the package’s own. '
+  + `For group-relative optimisation: --method grpo ${GRPO_USAGE}, and the others but --epochs.`;
 
-const BASE_NAME = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 /** No prompt of the data set with its answer is longer; a longer one is left out. */
 const CONTEXT_LENGTH = 1024;
 /** A look at them costs a tenth of the steps between two. */
@@ -30,7 +33,7 @@ const VALIDATION_COUNT = 64;
 const MAX_RANK = 256;
 
 export interface TrainParts {
-  /** Stands in for `--data`; empty where there is none. */
+  /** Stands in for `--data`; empty where there is none, and then the data of this package is. */
   readonly dataFolder: string;
   /** Loaded where a model is trained: without data or model nothing needs its 30 MB. */
   readonly loadOrt: () => Promise<OrtRuntime>;
@@ -38,58 +41,90 @@ export interface TrainParts {
 }
 
 /** Runs the command and gives its exit code. An option that does not exist is a `TypeError` of `parseArgs`. */
-export async function train(args: readonly string[], { dataFolder, loadOrt, signal }: TrainParts, output: Output): Promise<number> {
-  const { tell } = output;
+export async function train(args: readonly string[], parts: TrainParts, output: Output): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
-  const [rank, seed, count, epochs, minutes] = [values.rank, values.seed, values.examples, values.epochs, values.minutes ?? '0'].map(Number) as [number, number, number, number, number];
-  const isCount = (value: number): boolean => Number.isInteger(value) && value > 0;
-  if (!isCount(rank) || rank > MAX_RANK || !Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32 || !isCount(count) || !isCount(epochs) || (values.minutes !== undefined && !(minutes > 0))) {
-    tell(USAGE);
+  const plan = planOf(values);
+  if (plan === undefined) {
+    output.tell(USAGE);
     return 2;
   }
-  const folder = values.data ?? dataFolder;
-  if (folder === '') {
-    tell('train/no-data: there is no folder of training and evaluation data: name it with --data or CONTRACTRL_DATA. Nothing is trained that could not be audited against the evaluation sets.');
-    return 1;
-  }
-  const opened = await openModel(values.model, signal);
+  const opened = await openModel(plan.model, parts.signal);
   if (typeof opened === 'string') {
-    tell(opened);
+    output.tell(opened);
     return 1;
   }
-  const data = prepareDataset(folder, { seed, count, syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE }, output);
-  if (data === undefined) return 1;
-  const out = values.out ?? `adapter-r${rank}`;
-  const ended = await runSft({
-    ...opened, folder: out, resume: values.resume, ort: await loadOrt(), data, rank, settings: { ...DEFAULT_SFT, seed, epochs },
-    contextLength: Math.min(CONTEXT_LENGTH, opened.model.config.contextLength), validationCount: VALIDATION_COUNT,
-    clock: () => performance.now(), ...(values.minutes === undefined ? {} : { limitMs: minutes * 60_000 }), ...(signal === undefined ? {} : { signal }),
-    onEvent: (event) => { tell(lineOf(event)); },
-  });
-  return report(ended, out, output) ? 0 : 1;
+  const isDone = await (plan.method === 'sft' ? trainSupervised(plan, opened, parts, output) : trainInGroups(plan, opened, parts, output));
+  return isDone ? 0 : 1;
 }
 
-interface OpenedModel {
-  readonly model: GgufModel;
-  readonly base: string;
-  readonly tokenizer: Tokenizer;
-  readonly vocabulary: Vocabulary;
+interface CommonPlan {
+  readonly seed: number;
+  readonly count: number;
+  readonly limitMs: number | undefined;
+  readonly out: string | undefined;
+  readonly resume: boolean;
+  readonly data: string | undefined;
+  readonly model: string | undefined;
+}
+type SftPlan = CommonPlan & { readonly method: 'sft'; readonly rank: number; readonly epochs: number };
+/** `rank`, where it is given, is what the adapter must have. */
+type GrpoPlan = CommonPlan & { readonly method: 'grpo'; readonly rank: number | undefined; readonly from: string; readonly settings: GrpoSettings };
+
+/** Undefined after wrong usage. */
+function planOf(values: Readonly<Partial<Record<Exclude<keyof typeof OPTIONS, 'resume'>, string>>> & { readonly resume?: boolean }): SftPlan | GrpoPlan | undefined {
+  const { method, rank, examples, epochs, minutes, out, resume = false, data, model, from } = values;
+  const seed = Number(values.seed);
+  const isCount = (text: string | undefined): boolean => text !== undefined && /^[1-9]\d*$/u.test(text);
+  const isRank = isCount(rank) && Number(rank) <= MAX_RANK;
+  if (!isCount(examples) || !Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32 || (minutes !== undefined && !(Number(minutes) > 0))) return undefined;
+  const common: CommonPlan = { seed, count: Number(examples), limitMs: minutes === undefined ? undefined : Number(minutes) * 60_000, out, resume, data, model };
+  if (method === 'sft') {
+    const isOther = GRPO_OPTIONS.some((name) => values[name] !== undefined);
+    return isRank && !isOther && (epochs === undefined || isCount(epochs)) ? { ...common, method, rank: Number(rank), epochs: Number(epochs ?? DEFAULT_SFT.epochs) } : undefined;
+  }
+  const settings = readGrpoSettings(values, seed);
+  if (method !== 'grpo' || epochs !== undefined || from === undefined || settings === undefined || (rank !== undefined && !isRank)) return undefined;
+  return { ...common, method, rank: rank === undefined ? undefined : Number(rank), from, settings };
 }
 
-/** As the command line finds it: the given file, or the base model from the cache or fetched. A text says what is wrong. */
-async function openModel(path: string | undefined, signal: AbortSignal | undefined): Promise<OpenedModel | string> {
-  const located = await fetchModel({ ...(path === undefined ? {} : { model: path }), ...(signal === undefined ? {} : { signal }) });
-  if (!located.ok) return `${located.error.code}: ${formatModelFailure(located.error)}`;
-  const unusable = (code: string): string => `${code}: the model file ${located.value.path} cannot be trained on`;
-  const model = await readGguf(readFileSync(located.value.path), { digest: located.value.sha256 as GgufModel['digest'] });
-  if (!model.ok) return unusable(model.error.code);
-  const tokenizer = createTokenizer(model.value);
-  if (!tokenizer.ok) return unusable(tokenizer.error.code);
-  const { tokens, stopIds } = tokenizer.value;
-  const vocabulary = createVocabulary({ logitWidth: model.value.vocabularySize, tokens, stopIds, encode: (text) => tokenizer.value.encodePlain(text) });
-  if (!vocabulary.ok) return unusable(vocabulary.error.code);
-  const base = located.value.isBase ? BASE_NAME : basename(located.value.path);
-  return { model: model.value, base, tokenizer: tokenizer.value, vocabulary: vocabulary.value };
+/** What both methods take; undefined where there is no such data set, which has been told then. */
+async function runOptionsOf({ seed, count, limitMs, resume, data }: CommonPlan, opened: OpenedModel, { dataFolder, loadOrt, signal }: TrainParts, output: Output) {
+  const folder = data ?? (dataFolder === '' ? PACKAGED_DATA : dataFolder);
+  const prepared = prepareDataset(folder, { seed, count, syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE }, output);
+  return prepared === undefined ? undefined : {
+    ...opened, resume, ort: await loadOrt(), data: prepared, contextLength: Math.min(CONTEXT_LENGTH, opened.model.config.contextLength), validationCount: VALIDATION_COUNT,
+    clock: (): number => performance.now(), ...(limitMs === undefined ? {} : { limitMs }), ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+/** Whether it went well. */
+async function trainSupervised(plan: SftPlan, opened: OpenedModel, parts: TrainParts, output: Output): Promise<boolean> {
+  const options = await runOptionsOf(plan, opened, parts, output);
+  if (options === undefined) return false;
+  const { rank, epochs, seed, out = `adapter-r${rank}` } = plan;
+  return report(await runSft({ ...options, folder: out, rank, settings: { ...DEFAULT_SFT, seed, epochs }, onEvent: (event) => { output.tell(lineOf(event)); } }), out, output);
+}
+
+/** Whether it went well. The adapter to begin with is looked at before the data, which take minutes. */
+async function trainInGroups(plan: GrpoPlan, opened: OpenedModel, parts: TrainParts, output: Output): Promise<boolean> {
+  const from = await openStart(plan.from, opened.base);
+  if (!from.ok) {
+    output.tell(`${from.error.code}: the folder ${plan.from} holds no adapter that could be gone on with (${JSON.stringify(from.error)})`);
+    return false;
+  }
+  const { rank } = from.value;
+  if (plan.rank !== undefined && plan.rank !== rank) {
+    output.tell(`train/other-rank: the adapter to begin with has rank ${rank}: leave out --rank, or give another --from`);
+    return false;
+  }
+  const options = await runOptionsOf(plan, opened, parts, output);
+  if (options === undefined) return false;
+  const { settings, out = `adapter-r${rank}-grpo` } = plan;
+  const tellEvent = (event: GrpoEvent): void => {
+    const line = grpoLine(event);
+    if (line !== undefined) output.tell(line);
+  };
+  return reportGrpo(await runGrpo({ ...options, folder: out, from: from.value, settings, onEvent: tellEvent }), out, output);
 }
 
 function lineOf(event: SftEvent): string {
@@ -104,18 +139,30 @@ function lineOf(event: SftEvent): string {
 }
 
 /** Whether it went well. */
-function report(ended: Result<SftSummary, RunSftIssue>, out: string, { print, tell }: Output): boolean {
-  if (!ended.ok) {
-    tell(`${ended.error.code}: ${ADVICE[ended.error.code]} (${JSON.stringify(ended.error, (_, value: unknown) => (value instanceof Error ? value.message : value))})`);
-    return false;
-  }
+function report(ended: Result<SftSummary, RunSftIssue>, out: string, output: Output): boolean {
+  if (!ended.ok) return tellIssue(ended.error, output);
   const { end, stepCount, best } = ended.value;
   const why = { done: 'all steps taken', 'validation-rose': 'stopped, validation did not get better', 'out-of-time': 'time is up; --resume goes on', aborted: 'stopped; --resume goes on' }[end];
-  print(`${stepCount} steps: ${why}. ${best === undefined ? 'No adapter yet.' : `Adapter of step ${best.step}, validation ${best.loss.toFixed(4)}, in ${out}/adapter.`}`);
+  output.print(`${stepCount} steps: ${why}. ${best === undefined ? 'No adapter yet.' : `Adapter of step ${best.step}, validation ${best.loss.toFixed(4)}, in ${out}/adapter.`}`);
   return end !== 'aborted';
 }
 
-const ADVICE: Readonly<Record<RunSftIssue['code'], string>> = {
+/** Whether it went well. */
+function reportGrpo(ended: Result<GrpoSummary, RunGrpoIssue>, out: string, output: Output): boolean {
+  if (!ended.ok) return tellIssue(ended.error, output);
+  const { end, stepCount, best } = ended.value;
+  const why = { done: 'all steps taken', flat: 'stopped, no group of a step differed', 'out-of-time': 'time is up; --resume goes on', aborted: 'stopped; --resume goes on' }[end];
+  output.print(`${stepCount} steps: ${why}. ${best === undefined ? 'No adapter yet.' : `Adapter of step ${best.step}, validation reward ${best.reward.toFixed(4)}, in ${out}/adapter.`}`);
+  return end !== 'aborted';
+}
+
+function tellIssue(issue: RunSftIssue | RunGrpoIssue, { tell }: Output): false {
+  tell(`${issue.code}: ${ADVICE[issue.code]} (${JSON.stringify(issue, (_, value: unknown) => (value instanceof Error ? value.message : value))})`);
+  return false;
+}
+
+const ADVICE: Readonly<Record<(RunSftIssue | RunGrpoIssue)['code'], string>> = {
+  ...GRPO_ADVICE,
   'run/exists': 'there is a run in that folder already: give another --out, or --resume to go on with it',
   'run/missing': 'there is no run in that folder to go on with: leave out --resume, or check --out',
   'run/mismatch': 'the run in that folder was begun with other data, another model or other options: give those again, or another --out',
@@ -123,9 +170,11 @@ const ADVICE: Readonly<Record<RunSftIssue['code'], string>> = {
   'checkpoint/mismatch': 'the checkpoint in that folder is of another run: begin anew in another one',
   'sft/too-few-examples': 'there are too few examples to train on and to validate with: raise --examples',
   'sft/nothing-to-learn': 'none of the examples of a step fits this model’s prompt and mask',
+  'gradient/too-little-memory': 'this base does not fit into the memory that is free: close other programs, or train a smaller one',
   'gradient/load-failed': 'ONNX Runtime does not take the training graph, perhaps for lack of memory',
   'gradient/run-failed': 'ONNX Runtime failed in a step; --resume goes on from the last checkpoint',
   'gradient/not-finite': 'the parameters have gone astray: try another --seed',
   'gradient/context-full': 'an example is longer than the training graph',
   'gradient/disposed': 'the training graph was closed',
+  'gradient/adapter-mismatch': 'the adapter to begin with has not the form that is trained: one rank and factor, all seven linears of every layer',
 };

@@ -7,6 +7,6 @@ import type { LegalCall } from '../src/legal-call.ts';
 
 export const FIXTURES: string = fileURLToPath(new URL('fixtures/', import.meta.url));
 
-export const SYNTHETIC_CALLS: readonly LegalCall[] = openSource(syntheticSource(13, 40)).calls;
+export const SYNTHETIC_CALLS: readonly LegalCall[] = openSource(syntheticSource(13, 80)).calls;
 export const PUBLIC_CALLS: readonly LegalCall[] = readPublicSources(FIXTURES).flatMap((source) => openSource(source).calls);
 export const CALLS: readonly LegalCall[] = [...PUBLIC_CALLS, ...SYNTHETIC_CALLS];

@@ -8,6 +8,7 @@ import { BYTE_VOCABULARY } from '@contractrl/runtime-webgpu/server';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerText, corrupt, FAMILIES, isSpellable, openRandom, SINGLE_FAMILIES, UNREPAIRABLE_FAMILIES, type Corruption, type Family, type LegalCall, type SingleFamily } from '../src/index.ts';
+import { textsOf } from '../src/request.ts';
 import { CALLS, PUBLIC_CALLS, SYNTHETIC_CALLS } from './calls.ts';
 
 const CODES: Readonly<Record<SingleFamily, readonly string[]>> = {
@@ -106,7 +107,7 @@ describe('an unrepairable one', () => {
         return;
       }
       const lost = valueAt(call.arguments, pointer);
-      const origins = originFinder({ texts: [request], candidate })(lost as JsonValue);
+      const origins = originFinder({ texts: textsOf(request), candidate })(lost as JsonValue);
       expect(origins.every(({ origin }) => 'kind' in origin && origin.kind === 'model')).toBe(true);
       expect(request).not.toBe(call.request);
     });

@@ -9,10 +9,12 @@ import type { ConversionRule } from '../deterministic/conversions.ts';
 import type { DeterministicPatch } from '../deterministic/deterministic-patch.ts';
 import { isJsonArray, isJsonObject, jsonEqual, memberOf, type JsonObject, type JsonPrimitive, type JsonValue } from '../json/value.ts';
 import { commonEnds } from '../ledger/collateral.ts';
-import { applyAdmitted } from '../patch/apply.ts';
+import { applyAdmitted, applyPatch } from '../patch/apply.ts';
 import type { Operation, Patch } from '../patch/operation.ts';
 import { childOf, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPointer } from '../pointer.ts';
-import type { LiteralOrigin, Origin, originNamer } from './origin.ts';
+import type { Observation } from '../repair/proposer.ts';
+import { originNamer, type LiteralOrigin, type Origin } from './origin.ts';
+import { publicSources } from './sources.ts';
 
 /** A scalar that a repair put where it is. A pointer into the candidate is one into the call as it was read, before anything was repaired. */
 export interface WrittenValue {
@@ -85,6 +87,17 @@ export function writtenSince(before: JsonValue, after: Traced): readonly Written
     ));
   };
   return walk(before, after.document, ROOT_POINTER);
+}
+
+/**
+ * The scalars that a patch would write with their origins, before it is proposed; undefined where it is not admissible. As the loop names them, but for
+ * what an earlier attempt made up and this one moves: to who sees no more than the state, that is a value of the candidate. O(sources) a scalar.
+ */
+export function originsOfPatch(observation: Observation, patch: Patch): readonly (WrittenValue & { readonly value: JsonPrimitive })[] | undefined {
+  const { contract, state: { candidate, operationsLeft } } = observation;
+  if (!applyPatch(contract, candidate, patch, operationsLeft).ok) return undefined;
+  const after = traceProposed(contract, traceRead(candidate), patch, originNamer(publicSources(observation)));
+  return writtenSince(candidate, after).map((written) => ({ ...written, value: resolvePointer(after.document, written.pointer) as JsonPrimitive }));
 }
 
 /** Whether a value of the model's own making stands at or below one of `pointers`. */

@@ -6,7 +6,7 @@ import { isJsonObject } from '../json/value.ts';
 export const ABSTAIN_CODES = ['ambiguous', 'not-in-state', 'over-budget', 'locked', 'unsafe', 'unknown-tool', 'unrepairable'] as const;
 
 /** Reasons a runtime adds of itself and never offers to the policy. */
-export const RUNTIME_ABSTAIN_CODES = ['goal-unreachable', 'token-budget', 'no-policy'] as const;
+export const RUNTIME_ABSTAIN_CODES = ['goal-unreachable', 'low-confidence', 'token-budget', 'no-policy'] as const;
 
 export type AbstainCode = (typeof ABSTAIN_CODES)[number] | (typeof RUNTIME_ABSTAIN_CODES)[number];
 

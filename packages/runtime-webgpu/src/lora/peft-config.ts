@@ -27,16 +27,26 @@ const NEUTRAL_KEYS = new Set([
   'init_lora_weights', 'peft_version', 'eva_config', 'runtime_config', 'use_rslora', 'rank_pattern', 'alpha_pattern',
   // of methods that have a switch of their own
   'megatron_core', 'qalora_group_size',
+  'contractrl',
 ]);
 
 /** Ways to start training that leave the base model as it was; the others (PiSSA, OLoRA, CorDA, LoftQ) subtract from it. */
 const HARMLESS_INITIALISATIONS: readonly JsonValue[] = [true, false, null, 'gaussian', 'eva', 'orthogonal'];
 
+/** What PEFT does not know and keeps or leaves out: `{ "prompt_version": "2" }`. */
+export const OWN_KEY = 'contractrl';
+
 /** No larger rank has been useful; one is more likely a damaged file. */
 const MAX_RANK = 1024;
 
-/** `base`, where given, is the `base_model_name_or_path` that the adapter must have been trained on. */
-export function readPeftConfig(text: string, base: string | undefined): Result<PeftConfig, AdapterIssue> {
+export interface PeftExpectations {
+  /** The `base_model_name_or_path` that the adapter must have been trained on. */
+  readonly base?: string;
+  /** The version of the prompt that it must have been trained for. */
+  readonly promptVersion?: string;
+}
+
+export function readPeftConfig(text: string, { base, promptVersion }: PeftExpectations): Result<PeftConfig, AdapterIssue> {
   const parsed = parseJson(text);
   if (!parsed.ok) return bad('', parsed.error.code);
   const config = parsed.value;
@@ -56,6 +66,11 @@ export function readPeftConfig(text: string, base: string | undefined): Result<P
   const active = activeOption(config);
   if (active !== undefined) return bad(active, 'not supported');
   if (base !== undefined && trainedOn !== base) return err({ code: 'adapter/wrong-base', base: String(trainedOn), expected: base });
+  const own = config[OWN_KEY] ?? {};
+  if (!isJsonObject(own)) return bad(OWN_KEY, 'not an object');
+  const named = own['prompt_version'];
+  if (named !== undefined && typeof named !== 'string') return bad(OWN_KEY, 'prompt_version is not text');
+  if (promptVersion !== undefined && named !== promptVersion) return err({ code: 'adapter/other-prompt', promptVersion: named, expected: promptVersion });
   return ok({ rank, alpha, isRankStabilised: rankStabilised, linears: linears.value, rankPattern: rankPattern.value, alphaPattern: alphaPattern.value });
 }
 

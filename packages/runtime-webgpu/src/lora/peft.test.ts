@@ -161,6 +161,45 @@ describe('a configuration that would be applied wrongly is refused by its key', 
   });
 });
 
+describe('the version of the prompts that an adapter was trained for', () => {
+  const read = async (config: object, promptVersion?: string): Promise<unknown> => readAdapter(GOOD, JSON.stringify({ ...CONFIG, ...config }), promptVersion === undefined ? {} : { promptVersion });
+
+  test.each([
+    { what: 'the same', config: { contractrl: { prompt_version: '2' } }, expected: '2' },
+    { what: 'any, where none is asked for', config: { contractrl: { prompt_version: '1' } }, expected: undefined },
+    { what: 'none, where none is asked for', config: {}, expected: undefined },
+  ])('$what is taken', async ({ config, expected }) => {
+    expect(await read(config, expected)).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    { what: 'another', config: { contractrl: { prompt_version: '1' } }, error: { code: 'adapter/other-prompt', promptVersion: '1', expected: '2' } },
+    { what: 'none', config: {}, error: { code: 'adapter/other-prompt', promptVersion: undefined, expected: '2' } },
+    { what: 'one that is not text', config: { contractrl: { prompt_version: 2 } }, error: { code: 'adapter/bad-config', key: 'contractrl' } },
+    { what: 'a member that is no object', config: { contractrl: '2' }, error: { code: 'adapter/bad-config', key: 'contractrl' } },
+  ])('$what is refused', async ({ config, error }) => {
+    expect(await read(config, '2')).toMatchObject({ ok: false, error });
+  });
+
+  test('is written with the adapter', async () => {
+    const adapter = await readAdapter(GOOD, JSON.stringify(CONFIG));
+    if (!adapter.ok) throw new Error(adapter.error.code);
+    const { weights, configText } = writeAdapter(adapter.value, 'test/base', { promptVersion: '7' });
+    expect(await readAdapter(weights, configText, { promptVersion: '7' })).toMatchObject({ ok: true });
+  });
+});
+
+test('written with 16 bits an adapter takes half the room and keeps what those bits can say', async () => {
+  const adapter = await readAdapter(GOOD, JSON.stringify(CONFIG));
+  if (!adapter.ok) throw new Error(adapter.error.code);
+  const [whole, half] = (['F32', 'F16'] as const).map((type) => writeAdapter(adapter.value, 'test/base', { type }));
+  const read = await readAdapter(half!.weights, half!.configText);
+  expect(read.ok && read.value.layers).toEqual(adapter.value.layers);
+  const valueCount = adapter.value.layers.flatMap((layer) => Object.values(layer)).reduce((sum, { a, b }) => sum + a.length + b.length, 0);
+  // a header's numbers may have a digit less, and it is padded to whole 8 bytes
+  expect(Math.abs(whole!.weights.length - half!.weights.length - 2 * valueCount)).toBeLessThan(0.1 * whole!.weights.length);
+});
+
 describe('an adapter for some linears', () => {
   test.each([
     { what: 'plain', change: {}, form: { rank: 2, scaling: 2 } },

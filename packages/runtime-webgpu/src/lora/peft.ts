@@ -7,20 +7,15 @@ import { err, ok, type Result } from '@contractrl/core';
 import { sha256 } from '../model/sha256.ts';
 import { LINEAR_NAMES, matrixForm, type LinearName, type LoraAdapter, type LoraMatrix } from './adapter.ts';
 import type { AdapterIssue } from './issue.ts';
-import { moduleName, MODULES, patternValue, readPeftConfig, type PeftConfig } from './peft-config.ts';
-import { readSafetensors, writeSafetensors, type FloatTensor } from './safetensors.ts';
-
-export interface ReadAdapterOptions {
-  /** Name of the base model that the adapter must have been trained on, as its `base_model_name_or_path`. */
-  readonly base?: string;
-}
+import { moduleName, MODULES, OWN_KEY, patternValue, readPeftConfig, type PeftConfig, type PeftExpectations } from './peft-config.ts';
+import { readSafetensors, writeSafetensors, type FloatTensor, type WrittenType } from './safetensors.ts';
 
 /**
  * Reads an adapter. `weights` is the safetensors file, `configText` the text of its configuration. That the shapes fit a model is checked
  * when an engine takes the adapter.
  */
-export async function readAdapter(weights: Uint8Array, configText: string, options: ReadAdapterOptions = {}): Promise<Result<LoraAdapter, AdapterIssue>> {
-  const config = readPeftConfig(configText, options.base);
+export async function readAdapter(weights: Uint8Array, configText: string, expected: PeftExpectations = {}): Promise<Result<LoraAdapter, AdapterIssue>> {
+  const config = readPeftConfig(configText, expected);
   if (!config.ok) return config;
   const tensors = readSafetensors(weights);
   if (!tensors.ok) return tensors;
@@ -86,8 +81,15 @@ function readMatrix(tensors: ReadonlyMap<string, FloatTensor>, layer: number, li
   });
 }
 
+export interface WriteAdapterOptions {
+  /** Of the prompts that it was trained on; the openers of this package take no adapter that names another, or none. */
+  readonly promptVersion?: string;
+  /** Default `F32`, which is exact; `F16` rounds to the nearest and is half as large. */
+  readonly type?: WrittenType;
+}
+
 export interface PeftFiles {
-  /** `adapter_model.safetensors`, float32. */
+  /** `adapter_model.safetensors`. */
   readonly weights: Uint8Array<ArrayBuffer>;
   /** `adapter_config.json`. */
   readonly configText: string;
@@ -97,7 +99,7 @@ export interface PeftFiles {
  * An adapter as the two files that PEFT and {@link readAdapter} load; `base` is the base model's name on the hub. Linears that some layers lack
  * cannot be said in that format and are a RangeError. The digest of what was written is that of the weights file, not the adapter's own.
  */
-export function writeAdapter(adapter: LoraAdapter, base: string): PeftFiles {
+export function writeAdapter(adapter: LoraAdapter, base: string, { promptVersion, type = 'F32' }: WriteAdapterOptions = {}): PeftFiles {
   const linears = LINEAR_NAMES.filter((linear) => adapter.layers.some((layer) => layer[linear] !== undefined));
   const tensors = new Map<string, FloatTensor>();
   const rankPattern: Record<string, number> = {};
@@ -116,6 +118,7 @@ export function writeAdapter(adapter: LoraAdapter, base: string): PeftFiles {
   const config = {
     peft_type: 'LORA', task_type: 'CAUSAL_LM', base_model_name_or_path: base, r: adapter.rank, lora_alpha: adapter.alpha, lora_dropout: 0, bias: 'none',
     fan_in_fan_out: false, inference_mode: true, target_modules: linears.map(moduleName), rank_pattern: rankPattern, alpha_pattern: alphaPattern,
+    ...(promptVersion === undefined ? {} : { [OWN_KEY]: { prompt_version: promptVersion } }),
   };
-  return { weights: writeSafetensors(tensors), configText: `${JSON.stringify(config, null, 2)}\n` };
+  return { weights: writeSafetensors(tensors, type), configText: `${JSON.stringify(config, null, 2)}\n` };
 }

@@ -4,7 +4,7 @@
  */
 import { err, isJsonArray, isJsonObject, ok, parseJson, type JsonObject, type JsonValue, type Result } from '@contractrl/core';
 import { plainBytes } from '../model/bytes.ts';
-import { HALF_VALUES } from '../model/half.ts';
+import { HALF_VALUES, toHalves } from '../model/half.ts';
 import type { AdapterIssue } from './issue.ts';
 
 export interface FloatTensor {
@@ -84,14 +84,18 @@ function toFloats(bytes: Uint8Array, dtype: string): Float32Array {
   return new Float32Array(Uint32Array.from(halves, (bits) => bits << 16).buffer);
 }
 
-/** Tensors by name as a file of F32 values. The header is padded with spaces to whole 8 bytes, so that a reader may map the data. */
-export function writeSafetensors(tensors: ReadonlyMap<string, FloatTensor>): Uint8Array<ArrayBuffer> {
+export type WrittenType = 'F32' | 'F16';
+
+/** Tensors by name as a file. The header is padded with spaces to whole 8 bytes, so that a reader may map the data. Values that F16 has no room for are a RangeError. */
+export function writeSafetensors(tensors: ReadonlyMap<string, FloatTensor>, type: WrittenType = 'F32'): Uint8Array<ArrayBuffer> {
   let dataBytes = 0;
   const entries: Record<string, unknown> = { [METADATA]: { format: 'pt' } };
+  const parts: Uint8Array[] = [];
   for (const [name, { shape, data }] of tensors) {
-    const start = dataBytes;
-    dataBytes += data.byteLength;
-    entries[name] = { dtype: 'F32', shape, data_offsets: [start, dataBytes] };
+    const values = type === 'F32' ? data : toHalves(data);
+    parts.push(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    entries[name] = { dtype: type, shape, data_offsets: [dataBytes, dataBytes + values.byteLength] };
+    dataBytes += values.byteLength;
   }
   const text = JSON.stringify(entries);
   const header = new TextEncoder().encode(text.padEnd(Math.ceil(text.length / LENGTH_BYTES) * LENGTH_BYTES));
@@ -99,9 +103,9 @@ export function writeSafetensors(tensors: ReadonlyMap<string, FloatTensor>): Uin
   new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
   file.set(header, LENGTH_BYTES);
   let offset = LENGTH_BYTES + header.length;
-  for (const { data } of tensors.values()) {
-    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), offset);
-    offset += data.byteLength;
+  for (const part of parts) {
+    file.set(part, offset);
+    offset += part.length;
   }
   return file;
 }

@@ -16,6 +16,9 @@ import type { GraphOptions } from '../onnx/graph.ts';
 import { weightReport, type WeightUse } from '../onnx/weight-report.ts';
 import { createOrtEngine } from '../ort/engine.ts';
 import type { OrtRuntime } from '../ort/runtime.ts';
+import { PROMPT_VERSION } from '../prompt.ts';
+import { CALIBRATION_FILE, foreignTo, readCalibration, type Calibration, type CalibrationIssue } from '../release/calibration.ts';
+import type { Release } from '../release/release.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { chooseNodeEngine, fallBack, NODE_FORMATS, type NodeEngineChoice, type NodeEngineName, type NodeEngineWish } from './choose-engine.ts';
 import { formatModelFailure, toFileFailure, type ModelFailure } from './failure.ts';
@@ -26,6 +29,11 @@ import { cacheDirectory, fetchModel, type LocatedModel, type ModelOptions } from
 export interface OpenOptions extends ModelOptions {
   /** Folder of a PEFT adapter, `none` for the bare model; default {@link DEFAULT_ADAPTER_FOLDER} for the base model it was trained on, else `none`. */
   readonly adapter?: string;
+  /**
+   * `off`: no patch is withheld for low confidence, whatever stands beside the adapter. A `threshold` in [0, 1] stands in for the calibration's own, and
+   * then there must be one. Default: the `calibration.json` in the adapter's folder, where there is one, with its threshold.
+   */
+  readonly release?: 'off' | { readonly threshold: number };
   /** Threads of one run; default: the runtime's own choice, all cores. */
   readonly threads?: number;
   /** Default `cpu`. `webgpu` and `auto` test the graphics adapter first and fall back to the processor; {@link Runtime.choice} says why. */
@@ -43,6 +51,8 @@ export interface Runtime {
   readonly model: LocatedModel;
   /** As it is in use; undefined for the bare base model. */
   readonly adapter: LoraAdapter | undefined;
+  /** The release rule that the adapter came with; absent for none. */
+  readonly release?: Release;
   /** What became of the model's weights, by the type they are stored as. */
   readonly weightFormats: readonly WeightUse[];
 }
@@ -62,8 +72,11 @@ const ADAPTER_CONFIG = 'adapter_config.json';
 export async function openRuntime(options: OpenOptions = {}): Promise<Result<Runtime, OpenFailure>> {
   const located = await fetchModel(options);
   if (!located.ok) return err(toOpenFailure(located.error));
-  const adapter = await openAdapter(options.adapter ?? (located.value.isBase ? DEFAULT_ADAPTER_FOLDER : 'none'));
+  const folder = options.adapter ?? (located.value.isBase ? DEFAULT_ADAPTER_FOLDER : 'none');
+  const adapter = await openAdapter(folder);
   if (!adapter.ok) return adapter;
+  const release = await openRelease(folder, adapter.value, options.release);
+  if (!release.ok) return release;
   const model = await openModel(located.value, readGgufTables);
   if (!model.ok) return model;
   const tokenizer = createTokenizer(model.value);
@@ -85,7 +98,10 @@ export async function openRuntime(options: OpenOptions = {}): Promise<Result<Run
     return err(toOpenFailure({ code: 'model/aborted' }));
   }
   const weightFormats = weightReport(model.value, formatOf(options, choice.engine));
-  return ok({ engine, choice, tokenizer: tokenizer.value, vocabulary: vocabulary.value, model: located.value, adapter: adapter.value, weightFormats });
+  return ok({
+    engine, choice, tokenizer: tokenizer.value, vocabulary: vocabulary.value, model: located.value, adapter: adapter.value, weightFormats,
+    ...(release.value === undefined ? {} : { release: release.value }),
+  });
 }
 
 async function openModel(located: LocatedModel, read: typeof readGgufFile): Promise<Result<GgufModel, OpenFailure>> {
@@ -116,8 +132,35 @@ async function openAdapter(folder: string): Promise<Result<LoraAdapter | undefin
     const failure = toFileFailure(cause, folder);
     return failed({ code: failure.code === 'model/file-missing' ? 'adapter/file-missing' : 'adapter/file-access' }, failure.code === 'model/file-missing' ? 'files are missing' : 'files cannot be read');
   }
-  const adapter = await readAdapter(...files);
+  const adapter = await readAdapter(...files, { promptVersion: PROMPT_VERSION });
   return adapter.ok ? adapter : failed(adapter.error, adapter.error.code);
+}
+
+/** The release rule for an adapter, from the calibration in its folder; a file there that cannot be used is not passed over. */
+async function openRelease(folder: string, adapter: LoraAdapter | undefined, asked: OpenOptions['release']): Promise<Result<Release | undefined, OpenFailure>> {
+  if (asked === 'off') return ok(undefined);
+  const calibration = adapter === undefined ? ok(undefined) : await openCalibration(join(folder, CALIBRATION_FILE), adapter);
+  if (!calibration.ok) return calibration;
+  if (calibration.value !== undefined) return ok({ calibration: calibration.value, threshold: asked?.threshold ?? calibration.value.threshold });
+  if (asked === undefined) return ok(undefined);
+  const missing = { code: 'calibration/missing' };
+  return err(openFailure(missing, `A threshold needs a calibration, and there is no ${CALIBRATION_FILE} beside the adapter: calibrate the adapter, or repair without a threshold.`));
+}
+
+/** Undefined where there is no such file. */
+async function openCalibration(path: string, { digest: adapterDigest }: LoraAdapter): Promise<Result<Calibration | undefined, OpenFailure>> {
+  const failed = (detail: CalibrationIssue | { readonly code: string }): Result<never, OpenFailure> =>
+    err(openFailure(detail, `The calibration ${path} cannot be used (${describe(detail)}): give the one that came with this adapter, calibrate the adapter again, or repair with the release rule off.`));
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    return toFileFailure(cause, path).code === 'model/file-missing' ? ok(undefined) : failed({ code: 'calibration/file-access' });
+  }
+  const calibration = readCalibration(text);
+  if (!calibration.ok) return failed(calibration.error);
+  const foreign = foreignTo(calibration.value, { adapterDigest, promptVersion: PROMPT_VERSION });
+  return foreign === undefined ? calibration : failed(foreign);
 }
 
 /** On the engine of choice, or on the processor where that one does not take the model. */

@@ -56,6 +56,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
+ * A server tells no probabilities, so its proposals have no confidence, and none is withheld for want of it.
  * `identity` names the options, not what the grammar leaves out, which depends on the contract: pass `notCarried`, or use {@link createServerRepairer}.
  * Throws `TypeError` for a `baseUrl` that is not one of HTTP.
  */

@@ -10,8 +10,11 @@ import type { LoraAdapter } from '../lora/adapter.ts';
 import { readAdapter } from '../lora/peft.ts';
 import { readGguf, type GgufModel } from '../model/gguf.ts';
 import { createTokenizer } from '../model/tokenizer.ts';
+import { PROMPT_VERSION } from '../prompt.ts';
 import { chooseEngine, chooseThreads, type EngineChoice, type RejectedEngine } from '../probe/choice.ts';
 import { probeMachine } from '../probe/machine.ts';
+import { foreignTo, readCalibration } from '../release/calibration.ts';
+import type { Release } from '../release/release.ts';
 import { createRepairer } from '../repairer.ts';
 import { selfTest, type SelfTestReport } from '../self-test/self-test.ts';
 import type { Tokenizer } from '../tokenizer.ts';
@@ -30,7 +33,8 @@ type Failure = { readonly code: string };
  * `engine/none-left`, which lists what was tried.
  */
 export const openWebRepairer: OpenHostedRepairer = (request, onProgress, signal) => {
-  const files = request.adapter === undefined ? [request.model] : [request.model, request.adapter.config, request.adapter.weights];
+  const { model: modelFile, adapter: adapterFiles } = request;
+  const files = [modelFile, ...(adapterFiles === undefined ? [] : [adapterFiles.config, adapterFiles.weights, ...(adapterFiles.calibration === undefined ? [] : [adapterFiles.calibration])])];
   const totalBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   // The model is not held for a second start: the browser keeps it, and the 98 MB are needed by the first engine.
   const start: StartRepairer = async (failed, startSignal) => {
@@ -43,7 +47,7 @@ export const openWebRepairer: OpenHostedRepairer = (request, onProgress, signal)
     if (await isCancelled(startSignal)) return err({ code: 'worker/aborted' });
     const policy = await readPolicy(request, contents);
     if (!policy.ok) return policy;
-    const { model, tokenizer, vocabulary, adapter } = policy.value;
+    const { model, tokenizer, vocabulary, adapter, release } = policy.value;
 
     const started = await startBestEngine(model, request, failed, phases, startSignal);
     if (!started.ok) return started;
@@ -55,7 +59,7 @@ export const openWebRepairer: OpenHostedRepairer = (request, onProgress, signal)
       await engine.dispose();
       return used.ok ? err({ code: 'worker/aborted' }) : used;
     }
-    const repairer = createRepairer({ engine, tokenizer, vocabulary, clock: () => performance.now() });
+    const repairer = createRepairer({ engine, tokenizer, vocabulary, clock: () => performance.now(), ...(release === undefined ? {} : { release }) });
     return ok({ repairer, loaded: { identity: repairer.identity(), choice, selfTest: report, threads, fromCache, notes, phaseMs: phases.totalMs } });
   };
   return createFailoverRepairer(start, signal, request.failed);
@@ -72,11 +76,12 @@ interface Policy {
   readonly tokenizer: Tokenizer;
   readonly vocabulary: Vocabulary;
   readonly adapter: LoraAdapter | undefined;
+  readonly release: Release | undefined;
 }
 
-/** `contents` are the verified files in the order they were asked for: model, then configuration and weights of the adapter. */
+/** `contents` are the verified files in the order they were asked for: model, then configuration and weights of the adapter, then its calibration. */
 async function readPolicy(request: LoadRequest, contents: Fetched['contents']): Promise<Result<Policy, Failure>> {
-  const [modelBytes, adapterConfig, adapterWeights] = contents;
+  const [modelBytes, adapterConfig, adapterWeights, calibrationBytes] = contents;
   if (modelBytes === undefined) throw new TypeError('contents: the model is missing');
   const model = await readGguf(modelBytes, { digest: request.model.sha256 as Digest });
   if (!model.ok) return model;
@@ -86,9 +91,14 @@ async function readPolicy(request: LoadRequest, contents: Fetched['contents']): 
   const vocabulary = createVocabulary({ logitWidth: model.value.vocabularySize, tokens, stopIds, encode: (text) => tokenizer.value.encodePlain(text) });
   if (!vocabulary.ok) return vocabulary;
   const parts = { model: model.value, tokenizer: tokenizer.value, vocabulary: vocabulary.value };
-  if (adapterConfig === undefined || adapterWeights === undefined) return ok({ ...parts, adapter: undefined });
-  const adapter = await readAdapter(adapterWeights, new TextDecoder().decode(adapterConfig));
-  return adapter.ok ? ok({ ...parts, adapter: adapter.value }) : adapter;
+  if (adapterConfig === undefined || adapterWeights === undefined) return ok({ ...parts, adapter: undefined, release: undefined });
+  const adapter = await readAdapter(adapterWeights, new TextDecoder().decode(adapterConfig), { promptVersion: PROMPT_VERSION });
+  if (!adapter.ok) return adapter;
+  if (calibrationBytes === undefined) return ok({ ...parts, adapter: adapter.value, release: undefined });
+  const calibration = readCalibration(new TextDecoder().decode(calibrationBytes));
+  if (!calibration.ok) return calibration;
+  const foreign = foreignTo(calibration.value, { adapterDigest: adapter.value.digest, promptVersion: PROMPT_VERSION });
+  return foreign === undefined ? ok({ ...parts, adapter: adapter.value, release: { calibration: calibration.value, threshold: calibration.value.threshold } }) : err(foreign);
 }
 
 interface Fetched {

@@ -6,12 +6,14 @@ import { err, ok, type AbortSignalLike, type JsonObject, type Observation, type 
 import type { EngineFailure } from '../engine.ts';
 import { toProposerFailure } from '../failure-text.ts';
 import { chooseAbstention, massesOfOpening, openingOf, type Clock, type Opening } from '../generate.ts';
-import { MaskCursor, type IdList, type Move } from '../mask-cursor.ts';
-import { massesOf, type Masses, type MassReport } from '../mass-report.ts';
+import { MaskCursor, SPARSE_LIMIT, type IdList, type Move } from '../mask-cursor.ts';
+import { logAllowedOf, massesOf, type Masses, type MassReport } from '../mass-report.ts';
 import { buildPrompt, encodePrompt, PROMPT_VERSION } from '../prompt.ts';
 import {
   bindMasks, checkShares, createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, DEFAULT_RULES, samplingOfAttempt, type BoundMasks, type MaskMemory, type ProposerOptions,
 } from '../proposer.ts';
+import { releaseAnswer } from '../release/release.ts';
+import { combineDecisions, FORCED_DECISION, type DecisionFigures, type DecisionSignals } from '../release/signals.ts';
 import { createSampler, logSumExp, type Choice, type Sampler } from '../sampling.ts';
 import type { WebLlmSession } from './session.ts';
 
@@ -33,7 +35,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'webllm/width-changed': 'WebLLM changed the number of logits. The original call is unchanged; load the model again.',
 };
 
-/** Throws `RangeError` for a share out of range. */
+/**
+ * A patch comes with the signals of its confidence, and none is withheld for them: the library gives its weights no digest, so there is nothing that a
+ * calibration could be bound to. Throws `RangeError` for a share out of range.
+ */
 export function createWebLlmProposer(parts: WebLlmParts, options: WebLlmProposerOptions = {}): Proposer {
   const { session: { modelId, model }, memory = createMaskMemory() } = parts;
   const settings = settingsOf(options);
@@ -77,15 +82,16 @@ async function propose({ session, clock, memory }: Required<WebLlmParts>, settin
   const sampler = createSampler(samplingOfAttempt(sampling, observation.state.history.length));
   const written = await write(session, masks.value, prompt.value.ids, sampler, settings, clock, signal);
   if (!written.ok) return fail(written.error);
-  const { kind, cursor, tokenCount, forcedTokenCount, logProbability, logShare, abstainShare, mass, stepCount, prefillMs, decodeMs, maskMs } = written.value;
+  const { kind, cursor, tokenCount, forcedTokenCount, logShare, abstainShare, mass, stepCount, prefillMs, decodeMs, maskMs } = written.value;
   const { closed, approximated } = masks.value;
   const maskTrail = cursor.trail();
+  const { signals: measured, ...answer } = releaseAnswer(observation, cursor.text(), written.value, undefined);
   const signals: JsonObject = {
     stepCount,
     ...(abstainShare === undefined ? {} : { abstainShare }),
     ...(mass === undefined ? {} : { mass: mass as unknown as JsonObject }),
     ...(provenance === 'prefer' ? { provenance: closed === undefined ? null : { logShare, hasLeft: maskTrail.closedCount !== maskTrail.ids.length } } : {}),
-    ...(approximated.length === 0 ? {} : { approximated }),
+    ...(kind === 'complete' ? measured : {}), ...(approximated.length === 0 ? {} : { approximated }),
   };
   const given = {
     cost: { promptTokenCount: prompt.value.ids.length, generatedTokenCount: tokenCount, forcedTokenCount, prefillMs, decodeMs, maskMs: bindMs + maskMs },
@@ -93,19 +99,16 @@ async function propose({ session, clock, memory }: Required<WebLlmParts>, settin
   };
   if (kind === 'goal-unreachable') return ok({ kind: 'text', text: JSON.stringify({ abstain: kind }), confidence: undefined, ...given });
   if (kind === 'incomplete') return ok({ kind: 'incomplete', text: cursor.text(), code: 'generate/token-budget', ...given });
-  return ok({ kind: 'text', text: cursor.text(), confidence: Math.exp(logProbability), ...given });
+  return ok({ kind: 'text', ...answer, ...given });
 }
 
-interface Written {
+interface Written extends DecisionSignals {
   readonly kind: 'complete' | 'incomplete' | 'goal-unreachable';
   readonly cursor: MaskCursor;
   readonly tokenCount: number;
   readonly forcedTokenCount: number;
-  /** Of the decisions that were not taken back. */
-  readonly logProbability: number;
   /** As in `ClosedFigures`. */
   readonly logShare: number;
-  readonly abstainShare: number | undefined;
   readonly mass: MassReport | undefined;
   /** Runs of the engine, that over the prompt included. */
   readonly stepCount: number;
@@ -114,12 +117,11 @@ interface Written {
   readonly maskMs: number;
 }
 
-interface TokenFigures {
-  readonly logProbability: number;
+interface TokenFigures extends DecisionFigures {
   readonly logShare: number;
   readonly masses: Masses | undefined;
 }
-const FORCED: TokenFigures = { logProbability: 0, logShare: 0, masses: undefined };
+const FORCED: TokenFigures = { ...FORCED_DECISION, logShare: 0, masses: undefined };
 
 async function write(
   session: WebLlmSession, { matcher, closed }: BoundMasks, promptIds: readonly number[], sampler: Sampler, settings: Settings, clock: Clock, signal: AbortSignalLike,
@@ -169,6 +171,7 @@ async function write(
       continue;
     }
     let logShare = 0;
+    let logAllowed = 0;
     let masses: Masses | undefined;
     const chosen = await session.decide(pending, {
       choose(logitsOf, all) {
@@ -181,23 +184,25 @@ async function write(
           ({ abstainShare } = opening);
           openingMass = masses === undefined ? null : massesOfOpening(opening, masses);
         }
-        return choose(sampler, allowed, logitsOf, opening, settings.abstainShare);
+        const choice = choose(sampler, allowed, logitsOf, opening, settings.abstainShare);
+        if (choice.ok && (move.wider ?? move.allowed).count > SPARSE_LIMIT) logAllowed = logAllowedOf(choice.value.logTotal, all);
+        return choice;
       },
       accept: (id) => cursor.choose(id),
     });
     if (!chosen.ok) return chosen;
     stepCount += 1;
     if (stepCount === 1) prefillMs = clock() - startedAt - maskMs;
-    const { id, logProbability } = chosen.value;
+    const { id, logProbability, margin } = chosen.value;
     ids.push(id);
-    figures.push({ logProbability, logShare, masses });
+    figures.push({ logProbability, margin, logAllowed, logShare, masses });
     pending = [id];
   }
   if (kind === 'complete' && !cursor.isTerminated()) kind = 'incomplete';
   const known = figures.flatMap((each) => each.masses ?? []);
   return ok({
-    kind, cursor, tokenCount: ids.length + takenBackCount, forcedTokenCount,
-    logProbability: figures.reduce((sum, each) => sum + each.logProbability, 0), logShare: figures.reduce((sum, each) => sum + each.logShare, 0), abstainShare,
+    kind, cursor, tokenCount: ids.length + takenBackCount, forcedTokenCount, ...combineDecisions(figures, abstainShare),
+    logShare: figures.reduce((sum, each) => sum + each.logShare, 0),
     mass: reportMass ? { opening: openingMass, steps: known.map(({ step }) => step), logAllowed: known.reduce((sum, each) => sum + each.logAllowed, 0) } : undefined,
     stepCount, prefillMs, decodeMs: clock() - startedAt - prefillMs - maskMs, maskMs,
   });

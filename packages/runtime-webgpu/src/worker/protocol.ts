@@ -16,8 +16,8 @@ export interface PinnedFile {
 
 export interface LoadRequest {
   readonly model: PinnedFile;
-  /** A PEFT adapter, as its two files; undefined runs the bare base model. */
-  readonly adapter: { readonly config: PinnedFile; readonly weights: PinnedFile } | undefined;
+  /** A PEFT adapter, as its two files, with the calibration of its release rule where it has one; undefined runs the bare base model. */
+  readonly adapter: { readonly config: PinnedFile; readonly weights: PinnedFile; readonly calibration?: PinnedFile } | undefined;
   /** WASM threads; undefined chooses by the machine. More than one needs a cross-origin isolated page. */
   readonly threads: number | undefined;
   /** Tried first, whatever the probe says about its speed; undefined chooses by the machine. */

@@ -2,11 +2,14 @@
  * The evaluation sets as the audit sees them: BFCL with every tool on offer, tau-bench, tau2-bench, the bug cases, and failed calls of BFCL. Those are all
  * single-field corruptions that the 64-case file of CHECKLIST J2 (and any larger draw of its rule) takes its cases from, so no draw can bring another.
  */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { childOf, ROOT_POINTER, type JsonObject, type JsonValue, type Operation, type ToolDefinition } from '@contractrl/core';
 import { hasFile, readLines } from '../data/files.ts';
 import { callKeys, caseKeys, type KeyOf } from './keys.ts';
 import type { EvaluationKeys } from './leakage-index.ts';
+import { packKeys, readPackedKeys, type EvaluationSet } from './packed-keys.ts';
 
 type Tool = Pick<ToolDefinition, 'name' | 'parameters'>;
 
@@ -30,15 +33,51 @@ const SETS: readonly { readonly name: string; readonly file: string; readonly re
   { name: 'bugcases', file: join('bugcases', 'bugcases.jsonl'), read: bugCaseKeys },
 ];
 
-export type EvaluationIssue = { readonly code: 'audit/evaluation-set-missing'; readonly set: string; readonly file: string };
+/** In a folder that has this file it stands for all sets, which need not be there then. */
+export const PACKED_KEYS = 'evaluation-keys.gz';
 
-/** Every set that must be there; those that are not, by name. */
-export function readEvaluationSets(folder: string): { readonly evaluation: readonly EvaluationKeys[]; readonly missing: readonly EvaluationIssue[] } {
-  const [present, absent] = [true, false].map((wanted) => SETS.filter(({ file }) => hasFile(join(folder, file)) === wanted));
+export type EvaluationIssue = { readonly code: 'audit/evaluation-set-missing' | 'audit/keys-unreadable'; readonly set: string; readonly file: string };
+
+export interface EvaluationSide {
+  readonly evaluation: readonly EvaluationKeys[];
+  /** What the keys are of. */
+  readonly sets: readonly EvaluationSet[];
+  readonly missing: readonly EvaluationIssue[];
+}
+
+/** Every set that must be there, from its file or from the folder's packed keys; those that are not, by name. */
+export function readEvaluationSets(folder: string): EvaluationSide {
+  if (hasFile(join(folder, PACKED_KEYS))) return readPackedSets(folder);
+  const isThere = ({ file }: (typeof SETS)[number]): boolean => hasFile(join(folder, file));
+  const read = SETS.filter(isThere).map(({ name, file, read: keysOf }) => {
+    const path = join(folder, file);
+    const keys = readLines<Row>(path).map((row) => ({ set: name, keys: keysOf(row) }));
+    return { keys, set: { set: name, rows: keys.length, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') } };
+  });
   return {
-    evaluation: present!.flatMap(({ name, file, read }) => readLines<Row>(join(folder, file)).map((row) => ({ set: name, keys: read(row) }))),
-    missing: absent!.map(({ name, file }) => ({ code: 'audit/evaluation-set-missing', set: name, file })),
+    evaluation: read.flatMap(({ keys }) => keys), sets: read.map(({ set }) => set),
+    missing: SETS.filter((each) => !isThere(each)).map(({ name, file }) => ({ code: 'audit/evaluation-set-missing', set: name, file })),
   };
+}
+
+function readPackedSets(folder: string): EvaluationSide {
+  const read = readPackedKeys(readFileSync(join(folder, PACKED_KEYS)));
+  if (!read.ok) return { evaluation: [], sets: [], missing: SETS.map(({ name }) => ({ code: 'audit/keys-unreadable', set: name, file: PACKED_KEYS })) };
+  return {
+    evaluation: read.value.map(({ set, digests }) => ({ set, digests })), sets: read.value.map(({ set, rows, sha256 }) => ({ set, rows, sha256 })),
+    missing: SETS.filter(({ name }) => !read.value.some(({ set }) => set === name)).map(({ name }) => ({ code: 'audit/evaluation-set-missing', set: name, file: PACKED_KEYS })),
+  };
+}
+
+/** The file {@link PACKED_KEYS} of the sets that were read from their own files. RangeError where those are packed keys themselves. */
+export function packEvaluationSets({ evaluation, sets }: EvaluationSide): Uint8Array {
+  return packKeys(sets.map((set) => ({
+    ...set,
+    keys: evaluation.filter((each) => each.set === set.set).flatMap((each) => {
+      if (!('keys' in each)) throw new RangeError('evaluation: digests have no keys');
+      return each.keys;
+    }),
+  })));
 }
 
 function legalKeys({ id, query = '', tool, tools = [], call }: Row): readonly KeyOf[] {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { FIXTURES, SYNTHETIC_CALLS } from '../../tests/calls.ts';
 import { readEvaluationSets } from './evaluation-sets.ts';
 import { callKeys, caseKeys, LEAK_UNITS, UNIT_MEANINGS, type AuditedCall, type AuditedCase, type LeakUnit } from './keys.ts';
+import { wholeText } from '../request.ts';
 import { auditTraining, indexEvaluation } from './leakage-index.ts';
 
 const HELD_OUT: AuditedCall = {
@@ -94,7 +95,7 @@ describe('evaluation sets', () => {
 
   test('share nothing with synthetic calls', () => {
     const fixtures = indexEvaluation(readEvaluationSets(FIXTURES).evaluation);
-    const training = SYNTHETIC_CALLS.map(({ id, request, contract, arguments: target }) => ({ id, keys: callKeys({ id, request, tools: [contract.document.tool], target }) }));
+    const training = SYNTHETIC_CALLS.map(({ id, request, contract, arguments: target }) => ({ id, keys: callKeys({ id, request: wholeText(request), tools: [contract.document.tool], target }) }));
     expect(auditTraining(fixtures, training).leaks).toEqual([]);
   });
 });

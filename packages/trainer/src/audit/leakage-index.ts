@@ -3,6 +3,7 @@
  * out; the audit then looks at what was written, and must find nothing.
  */
 import { LEAK_UNITS, type KeyOf, type LeakUnit } from './keys.ts';
+import { keyDigest } from './packed-keys.ts';
 
 export interface Leak {
   readonly unit: LeakUnit;
@@ -21,24 +22,29 @@ export interface LeakageIndex {
   leaks(id: string, keys: readonly KeyOf[]): readonly Leak[];
 }
 
-export interface EvaluationKeys {
-  readonly set: string;
-  readonly keys: readonly KeyOf[];
-}
+/** Keys of one set: those of a row as they are, or those of a whole set by their digests. */
+export type EvaluationKeys =
+  | { readonly set: string; readonly keys: readonly KeyOf[] }
+  | { readonly set: string; readonly digests: ReadonlyMap<LeakUnit, ReadonlySet<number>> };
 
-/** O(keys). */
+/** O(keys). Where a set is known by digests alone, so is every key looked for. */
 export function indexEvaluation(evaluation: readonly EvaluationKeys[]): LeakageIndex {
-  const byUnit = new Map<LeakUnit, Map<string, Set<string>>>(LEAK_UNITS.map((unit) => [unit, new Map()]));
-  for (const { set, keys } of evaluation) {
-    for (const [unit, key] of keys) {
-      const known = byUnit.get(unit)!;
-      known.set(key, (known.get(key) ?? new Set()).add(set));
-    }
+  const isPacked = evaluation.some((each) => 'digests' in each);
+  const markOf = (key: KeyOf): string | number => (isPacked ? keyDigest(key) : key[1]);
+  const byUnit = new Map<LeakUnit, Map<string | number, Set<string>>>(LEAK_UNITS.map((unit) => [unit, new Map()]));
+  const add = (unit: LeakUnit, mark: string | number, set: string): void => {
+    const known = byUnit.get(unit)!;
+    known.set(mark, (known.get(mark) ?? new Set()).add(set));
+  };
+  for (const each of evaluation) {
+    if ('keys' in each) for (const key of each.keys) add(key[0], markOf(key), each.set);
+    else for (const [unit, digests] of each.digests) for (const digest of digests) add(unit, digest, each.set);
   }
   return {
     sizes: Object.fromEntries(LEAK_UNITS.map((unit) => [unit, byUnit.get(unit)!.size])) as Record<LeakUnit, number>,
-    leaks: (id, keys) => keys.flatMap(([unit, key]) => {
-      const sets = byUnit.get(unit)!.get(key);
+    leaks: (id, keys) => keys.flatMap((each) => {
+      const [unit, key] = each;
+      const sets = byUnit.get(unit)!.get(markOf(each));
       return sets === undefined ? [] : [{ unit, key, id, sets: [...sets] }];
     }),
   };

@@ -8,6 +8,7 @@ import {
 } from '@contractrl/core';
 import type { LegalCall } from '../legal-call.ts';
 import type { Random } from '../random.ts';
+import type { Request } from '../request.ts';
 import { crossFieldFaults } from './cross-field-faults.ts';
 import type { Answer, Fault, Family, Position, SingleFamily } from './family.ts';
 import { extraFaults, memberFaults } from './member-faults.ts';
@@ -23,7 +24,7 @@ export interface Corruption {
   /** The call's own, or one with a lock. */
   readonly contract: Contract;
   /** The call's own, or one that no longer says a value. */
-  readonly request: string;
+  readonly request: Request;
   /** The failed call, and the value its text holds. */
   readonly argumentsText: string;
   readonly candidate: JsonValue;

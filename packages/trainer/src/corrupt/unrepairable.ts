@@ -8,6 +8,7 @@ import {
 import { originFinder } from '@contractrl/core/schema';
 import type { LegalCall } from '../legal-call.ts';
 import type { Random } from '../random.ts';
+import { textsOf, wholeText, withTexts, type Request } from '../request.ts';
 import type { Corruption } from './corrupt.ts';
 import type { UnrepairableFamily } from './family.ts';
 
@@ -35,7 +36,7 @@ export function lockedField(corruptions: Iterable<Corruption>): Corruption | und
 
 /** The request asks for something that another tool does, and says nothing of what this call lacks. */
 export function otherTool(call: LegalCall, corruptions: Iterable<Corruption>, another: LegalCall): Corruption | undefined {
-  if (another.contract.document.tool.name === call.contract.document.tool.name || another.request === call.request) return undefined;
+  if (another.contract.document.tool.name === call.contract.document.tool.name || wholeText(another.request) === wholeText(call.request)) return undefined;
   for (const corruption of corruptions) {
     const value = writtenScalar(corruption);
     const other = { ...corruption, request: another.request };
@@ -65,7 +66,7 @@ function writtenScalar({ answer }: Corruption): string | number | undefined {
 }
 
 function isUnknown({ request, candidate }: Corruption, value: string | number): boolean {
-  return originFinder({ texts: [request], candidate })(value).every(({ origin }) => 'kind' in origin && origin.kind === 'model');
+  return originFinder({ texts: textsOf(request), candidate })(value).every(({ origin }) => 'kind' in origin && origin.kind === 'model');
 }
 
 const LISTING = ['enum', 'const', 'default', 'examples', 'anyOf', 'oneOf'];
@@ -84,17 +85,21 @@ const MIN_REST_LENGTH = 20;
 /** Parts of a request that can be left out: up to a comma or the end of a sentence. */
 const PARTS = /(?<=[.!?;,\n])\s+/u;
 
-function requestsWithout(call: LegalCall, pointer: JsonPointer, value: string | number, random: Random): readonly (readonly [string, string])[] {
+function requestsWithout(call: LegalCall, pointer: JsonPointer, value: string | number, random: Random): readonly (readonly [string, Request])[] {
   const { request, mentions } = call;
   const words = mentions?.get(pointer) ?? (typeof resolvePointer(call.arguments, pointer) === 'object' ? '' : String(value));
   // the pattern is slow where the words are not there at all
-  if (words === '' || !request.toLowerCase().includes(words.toLowerCase())) return [];
+  if (words === '' || !wholeText(request).toLowerCase().includes(words.toLowerCase())) return [];
   // digits inside a longer number or name are not this number
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${words.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&')}(?![\\p{L}\\p{N}])`, 'giu');
-  const first = request.search(pattern);
-  if (first === -1) return [];
-  const vague = request.replaceAll(pattern, random.pick(typeof value === 'number' ? VAGUE_NUMBERS : VAGUE_TEXTS));
-  const parts = request.split(PARTS);
-  const rests: readonly (readonly [string, string])[] = [['omitted', parts.filter((part) => part.search(pattern) === -1).join(' ')], ['cut', request.slice(0, first).trimEnd()]];
-  return [['vague', vague], ...rests.filter(([, rest]) => rest.length >= MIN_REST_LENGTH && rest.length < request.length)];
+  const firstTurn = textsOf(request).findIndex((text) => text.search(pattern) !== -1);
+  if (firstTurn === -1) return [];
+  const vague = random.pick(typeof value === 'number' ? VAGUE_NUMBERS : VAGUE_TEXTS);
+  const omitted = withTexts(request, (text) => (text.search(pattern) === -1 ? text : text.split(PARTS).filter((part) => part.search(pattern) === -1).join(' ')));
+  const cut = withTexts(request, (text, turn) => (turn < firstTurn ? text : turn === firstTurn ? text.slice(0, text.search(pattern)).trimEnd() : ''));
+  const rests: readonly (readonly [string, Request])[] = [['omitted', omitted], ['cut', cut]];
+  return [
+    ['vague', withTexts(request, (text) => text.replaceAll(pattern, vague))],
+    ...rests.filter(([, rest]) => wholeText(rest).length >= MIN_REST_LENGTH && wholeText(rest).length < wholeText(request).length),
+  ];
 }

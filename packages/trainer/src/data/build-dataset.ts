@@ -13,6 +13,7 @@ import { isSpellable } from '../corrupt/spelling.ts';
 import { lockedAt } from '../corrupt/unrepairable.ts';
 import type { LegalCall } from '../legal-call.ts';
 import { openRandom, type Random } from '../random.ts';
+import { wholeText } from '../request.ts';
 import { answerText, toExample, type Example, type Split } from './example.ts';
 import { splitCalls } from './split.ts';
 import { difficultyOf, structureOf } from './stratum.ts';
@@ -20,15 +21,17 @@ import { SYNTHETIC } from './synthetic/synthetic-source.ts';
 
 /** Weights: the measured recipe for the frequent ones (TRAINING § Recipe), the rest so that each has hundreds in ten thousand. */
 export const FAMILY_WEIGHTS: Readonly<Record<Family, number>> = {
-  missing_required: 20, wrong_type_lossless: 6, wrong_type_lossy: 17, enum: 6, const: 1, format: 4, pattern: 4, range: 3, length: 2, items: 3, union: 3, additional_property: 4,
-  renamed_property: 6, misplaced_value: 3, cross_field: 4, several_fields: 6, value_unknown: 9, locked_field: 3, other_tool: 2,
+  missing_required: 30, wrong_type_lossless: 6, wrong_type_lossy: 22, enum: 6, const: 1, format: 4, pattern: 4, range: 3, length: 2, items: 3, union: 3, additional_property: 4,
+  renamed_property: 8, misplaced_value: 3, cross_field: 4, several_fields: 9, value_unknown: 12, locked_field: 3, other_tool: 3,
 };
 
 export interface DatasetOptions {
   readonly seed: number;
   readonly count: number;
-  /** Of the tools. */
+  /** Of the tools, or of what `split` deals. */
   readonly validationShare?: number;
+  /** How sides are dealt; default {@link splitCalls}, by tool. */
+  readonly split?: typeof splitCalls;
   /** Of the examples, made of synthetic calls; the rest of public ones. */
   readonly syntheticShare?: number;
   /** Of the repairable examples whose verifier speaks wrongly. */
@@ -47,24 +50,24 @@ export interface Dataset {
 }
 
 export const DEFAULT_VALIDATION_SHARE = 0.05;
-export const DEFAULT_SYNTHETIC_SHARE = 0.45;
+export const DEFAULT_SYNTHETIC_SHARE = 0.5;
 export const DEFAULT_NOISE_SHARE = 0.04;
 export const DEFAULT_DECOY_LOCK_SHARE = 0.1;
-export const DEFAULT_CERTAIN_SHARE = 0.15;
+export const DEFAULT_CERTAIN_SHARE = 0.08;
 
 /** Calls and families tried for one example before it is given up. */
 const MAX_TRIES = 60;
 
 /** `options.count` examples, fewer only where calls and families give no more. O(count × judge). */
 export function buildDataset(calls: readonly LegalCall[], options: DatasetOptions): Dataset {
-  const { seed, count, index, validationShare = DEFAULT_VALIDATION_SHARE, onProgress } = options;
+  const { seed, count, index, validationShare = DEFAULT_VALIDATION_SHARE, split: deal = splitCalls, onProgress } = options;
   const leaking: Partial<Record<LeakUnit, number>> = {};
   const clean = calls.filter(({ id, request, contract, arguments: target }) => {
-    const units = new Set(index.leaks(id, callKeys({ id, request, tools: [contract.document.tool], target })).map(({ unit }) => unit));
+    const units = new Set(index.leaks(id, callKeys({ id, request: wholeText(request), tools: [contract.document.tool], target })).map(({ unit }) => unit));
     for (const unit of units) leaking[unit] = (leaking[unit] ?? 0) + 1;
     return units.size === 0;
   });
-  const { train, validation, leftOut } = splitCalls(clean, validationShare, seed);
+  const { train, validation, leftOut } = deal(clean, validationShare, seed);
   const pools: Readonly<Record<Split, Pool>> = { train: openPool(train), validation: openPool(validation) };
 
   const examples: Example[] = [];

@@ -61,7 +61,7 @@ export function toExample({ call, corruption, id, split, difficulty, structure, 
   const { family, form, contract, request, argumentsText, answer, report } = corruption;
   return {
     id, split, source: call.source, family, form, difficulty, structure,
-    record: { id, request, tool: contract.document.tool as unknown as JsonObject, call: { name: contract.document.tool.name, arguments: argumentsText }, contract: beyondDefaults(contract.document) },
+    record: { id, request: request as JsonValue, tool: contract.document.tool as unknown as JsonObject, call: { name: contract.document.tool.name, arguments: argumentsText }, contract: beyondDefaults(contract.document) },
     report: report.violations.map(({ code, pointer }) => ({ code, pointer })), answer: answerText(answer), target: answer.kind === 'abstain' ? null : call.arguments, noise: noise ?? null,
   };
 }

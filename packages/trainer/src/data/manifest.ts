@@ -8,7 +8,7 @@ import { SPLITS, type Example, type Split } from './example.ts';
 import type { DataSource, ReadSource } from './source.ts';
 
 /** Of the rows' form. */
-export const DATASET_VERSION = '1';
+export const DATASET_VERSION = '2';
 
 export interface OpenedSource {
   readonly source: DataSource;

@@ -5,11 +5,12 @@
 import { loadContract, validateArguments, type Contract, type JsonObject, type JsonPointer, type JsonValue } from '@contractrl/core';
 import { contractFromOpenAi } from '@contractrl/core/sources';
 import type { LegalCall } from '../legal-call.ts';
+import { wholeText, type Request } from '../request.ts';
 
 export interface SourceRow {
   /** Unique in its data set. */
   readonly id: string;
-  readonly request: string;
+  readonly request: Request;
   readonly tool: { readonly name: string; readonly description?: string; readonly parameters?: unknown };
   readonly arguments: JsonObject;
   readonly crossField?: readonly JsonValue[];
@@ -51,7 +52,7 @@ export function openSource(source: DataSource): ReadSource {
 }
 
 function faultOf(contract: Contract, { request, arguments: args }: SourceRow): string | undefined {
-  if (request.trim() === '') return 'trainer/no-request';
+  if (wholeText(request).trim() === '') return 'trainer/no-request';
   if (Object.keys(args).length === 0) return 'trainer/no-arguments';
   const { report } = validateArguments(contract, JSON.stringify(args));
   return report.kind === 'valid' ? undefined : report.violations[0].code;

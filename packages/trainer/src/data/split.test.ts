@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { CALLS } from '../../tests/calls.ts';
 import { normalText, tightName } from '../audit/normal-form.ts';
+import { wholeText } from '../request.ts';
 import { splitCalls } from './split.ts';
 
 const namesOf = (calls: typeof CALLS): ReadonlySet<string> => new Set(calls.map(({ contract }) => tightName(contract.document.tool.name)));
-const requestsOf = (calls: typeof CALLS): ReadonlySet<string> => new Set(calls.map(({ request }) => normalText(request)));
+const requestsOf = (calls: typeof CALLS): ReadonlySet<string> => new Set(calls.map(({ request }) => normalText(wholeText(request))));
 
 test('training and validation share no tool and no request', () => {
   for (const seed of [1, 2, 3]) {

@@ -5,6 +5,7 @@
 import { digestOfText } from '@contractrl/core';
 import { normalText, tightName } from '../audit/normal-form.ts';
 import type { LegalCall } from '../legal-call.ts';
+import { wholeText } from '../request.ts';
 import type { Split } from './example.ts';
 
 export interface SplitCalls {
@@ -18,9 +19,9 @@ export function splitCalls(calls: readonly LegalCall[], validationShare: number,
   if (!(validationShare >= 0 && validationShare <= 1)) throw new RangeError(`validationShare: expected a number from 0 to 1, got ${String(validationShare)}`);
   const isHeldOut = (call: LegalCall): boolean => sideOf(call, validationShare, seed) === 'validation';
   const validation = calls.filter(isHeldOut);
-  const requests = new Set(validation.map(({ request }) => normalText(request)));
+  const requests = new Set(validation.map(({ request }) => normalText(wholeText(request))));
   const others = calls.filter((call) => !isHeldOut(call));
-  const train = others.filter(({ request }) => !requests.has(normalText(request)));
+  const train = others.filter(({ request }) => !requests.has(normalText(wholeText(request))));
   return { train, validation, leftOut: others.length - train.length };
 }
 

@@ -5,6 +5,7 @@
 import { applyPatch, deterministicPatch, isJsonArray, jsonEqual, schemaAt, tokensOf, type Contract, type JsonObject, type JsonPointer, type JsonValue } from '@contractrl/core';
 import { originFinder } from '@contractrl/core/schema';
 import type { Corruption } from '../corrupt/corrupt.ts';
+import { textsOf } from '../request.ts';
 
 export const DIFFICULTIES = [
   /** The step before the policy repairs it. */
@@ -38,7 +39,7 @@ export function difficultyOf({ contract, candidate, report, request, answer }: C
   }
   const written = answer.patch.flatMap((operation) => ('value' in operation ? [operation] : []));
   if (written.length === 0) return 'moved';
-  const originsOf = originFinder({ texts: [request], candidate });
+  const originsOf = originFinder({ texts: textsOf(request), candidate });
   const stands = (value: JsonValue): boolean => originsOf(value).every(({ origin }) => !('kind' in origin && origin.kind === 'model'));
   if (written.every(({ value }) => stands(value))) return 'quoted';
   const isListed = written.every(({ path, value }) => stands(value) || literalsAt(contract, candidate, path).some((literal) => jsonEqual(literal, value)));

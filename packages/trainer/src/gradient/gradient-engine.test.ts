@@ -2,18 +2,19 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Digest } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
-import { createOrtEngine, createRandom, logSumExp, type Engine, type GgufModel } from '@contractrl/runtime-webgpu';
+import { createOrtEngine, createRandom, logSumExp, type Engine, type GgufModel, type OrtRuntime } from '@contractrl/runtime-webgpu';
 import { createCheckModel } from '@contractrl/runtime-webgpu/web';
 import * as ort from 'onnxruntime-node';
 import { describe, expect, test } from 'vitest';
 import { TREE, unpackTree } from '../../tests/support/tiny-batch.ts';
-import { tinyDecoder, tinyParameters, type Architecture } from '../../tests/support/tiny-decoder.ts';
+import { BASE_NAMES, tinyDecoder, tinyParameters, type BaseName } from '../../tests/support/tiny-decoder.ts';
 import { packSegments, type PackedBatch, type Segment } from './batch.ts';
 import { createGradientEngine, type Gradient, type GradientEngine } from './gradient-engine.ts';
+import { trainingMemoryBytes } from './memory.ts';
 import { adapterOf, initialParameters, type LoraParameters } from './parameters.ts';
 
 interface Recorded {
-  readonly architecture: Architecture;
+  readonly base: BaseName;
   readonly rank: number;
   readonly loss: number;
   readonly logProbabilities: readonly number[];
@@ -22,10 +23,9 @@ interface Recorded {
 }
 
 const recorded = JSON.parse(gunzipSync(readFileSync(new URL('../../tests/fixtures/gradients/gradients.json.gz', import.meta.url))).toString()) as readonly Recorded[];
-const ARCHITECTURES = ['llama', 'qwen2', 'qwen3'] as const;
 
-async function openEngine(architecture: Architecture, threadCount = 1): Promise<GradientEngine> {
-  const engine = await createGradientEngine({ ort, model: tinyDecoder(architecture), contextLength: 32, threadCount });
+async function openEngine(base: BaseName, threadCount = 1): Promise<GradientEngine> {
+  const engine = await createGradientEngine({ ort, model: tinyDecoder(base), contextLength: 32, threadCount });
   if (!engine.ok) throw new Error(engine.error.code, { cause: engine.error });
   return engine.value;
 }
@@ -39,10 +39,10 @@ async function gradientOf(engine: GradientEngine, batch: PackedBatch, parameters
 /** Of the largest derivative of a matrix: float32 sums over two layers against double precision were seen to differ by 2e-6, a wrong term by far more. */
 const TOLERANCE = 2e-5;
 
-describe.each(recorded)('$architecture, rank $rank, against torch', ({ architecture, rank, loss, logProbabilities, gradients }) => {
+describe.each(recorded)('$base, rank $rank, against transformers', ({ base, rank, loss, logProbabilities, gradients }) => {
   test.each([{ packing: 'a tree that shares the prompt', segments: TREE }, { packing: 'sequences by themselves', segments: unpackTree(TREE) }])('$packing', async ({ segments }) => {
-    const engine = await openEngine(architecture);
-    const parameters = tinyParameters(tinyDecoder(architecture).config, rank);
+    const engine = await openEngine(base);
+    const parameters = tinyParameters(tinyDecoder(base).config, rank);
     const made = await gradientOf(engine, packSegments(segments), parameters);
     expect(made.loss).toBeCloseTo(loss, 4);
     expect(made.logProbabilities).toHaveLength(logProbabilities.length);
@@ -58,11 +58,15 @@ describe.each(recorded)('$architecture, rank $rank, against torch', ({ architect
   });
 });
 
-describe.each(ARCHITECTURES)('%s', (architecture) => {
+test('each kind of base that the runtime takes is recorded', () => {
+  expect(new Set(recorded.map(({ base }) => base))).toEqual(new Set(BASE_NAMES));
+});
+
+describe.each(BASE_NAMES)('%s', (base) => {
   test('along random directions the loss changes as the derivatives say', async () => {
-    const engine = await openEngine(architecture);
+    const engine = await openEngine(base);
     const batch = packSegments(TREE);
-    const parameters = tinyParameters(tinyDecoder(architecture).config, 3);
+    const parameters = tinyParameters(tinyDecoder(base).config, 3);
     const { gradients } = await gradientOf(engine, batch, parameters);
     const random = createRandom(7);
     for (let round = 0; round < 4; round++) {
@@ -77,8 +81,8 @@ describe.each(ARCHITECTURES)('%s', (architecture) => {
   });
 
   test('equal runs give equal bytes, on one thread or two, and in another engine', async () => {
-    const parameters = tinyParameters(tinyDecoder(architecture).config, 2);
-    const [one, other, two] = [await openEngine(architecture), await openEngine(architecture), await openEngine(architecture, 2)];
+    const parameters = tinyParameters(tinyDecoder(base).config, 2);
+    const [one, other, two] = [await openEngine(base), await openEngine(base), await openEngine(base, 2)];
     const batch = packSegments(longSegments());
     const first = await gradientOf(one, batch, parameters);
     for (const engine of [one, other, two]) expect(await gradientOf(engine, batch, parameters)).toEqual(first);
@@ -89,7 +93,7 @@ describe.each(ARCHITECTURES)('%s', (architecture) => {
 /** Natural logarithms of −0.1 to −32: 3e-6 was seen, with the base in 4 bits 2e-5; a token of another position or another adapter gives tenths. */
 const ROLLOUT_DIGITS = 4;
 
-test.each([...ARCHITECTURES.map((name) => ({ name, model: tinyDecoder(name) })), { name: 'a base in 4 bits', model: createCheckModel() }])(
+test.each([...BASE_NAMES.map((name) => ({ name, model: tinyDecoder(name) })), { name: 'a base in 4 bits', model: createCheckModel() }])(
   '$name: log probabilities are those that the engine of the rollout gives under the same adapter', async ({ model }) => {
     const parameters = tinyParameters(model.config, 2);
     const engine = await createGradientEngine({ ort, model, contextLength: 32, threadCount: 1 });
@@ -147,6 +151,15 @@ describe('what is not a gradient', () => {
     const batch = packSegments([{ tokens: tokens as readonly number[] as readonly TokenId[], steps: [{ index: 1, allowed: Int32Array.of(2, 24), weight: 1 }] }]);
     await expect(engine.run(batch, tinyParameters(tinyDecoder('llama').config, 2))).rejects.toThrow(RangeError);
     await engine.dispose();
+  });
+
+  test('a base that does not fit into memory is refused before it is built', async () => {
+    const model = tinyDecoder('llama');
+    const neededBytes = trainingMemoryBytes(model, 32);
+    const built: OrtRuntime = { Tensor: ort.Tensor, InferenceSession: { create: () => Promise.reject(new Error('built')) } as unknown as OrtRuntime['InferenceSession'] };
+    const open = (availableBytes: number): ReturnType<typeof createGradientEngine> => createGradientEngine({ ort: built, model, contextLength: 32, availableBytes });
+    expect(await open(neededBytes - 1)).toEqual({ ok: false, error: { code: 'gradient/too-little-memory', neededBytes, availableBytes: neededBytes - 1 } });
+    expect(await open(neededBytes)).toMatchObject({ ok: false, error: { code: 'gradient/load-failed' } });
   });
 
   test('a context that the model does not have is the caller’s mistake', async () => {

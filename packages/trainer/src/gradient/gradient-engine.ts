@@ -7,6 +7,7 @@ import { err, ok, type Result } from '@contractrl/core';
 import type { GgufModel, OrtRuntime } from '@contractrl/runtime-webgpu';
 import { concatBytes, dequantise, EMBEDDING, HEAD } from '@contractrl/runtime-webgpu/onnx';
 import type { PackedBatch } from './batch.ts';
+import { trainingMemoryBytes } from './memory.ts';
 import {
   ALLOWED, ATTENTION_BIAS, EMBEDDINGS, gradientOf, HEAD_ROWS, LOG_PROBABILITIES, LORA_SCALING, LOSS, POSITION_IDS, STEP_POSITIONS, STEP_WEIGHTS, TARGET_ROWS,
 } from './names.ts';
@@ -21,9 +22,13 @@ export interface GradientEngineOptions {
   readonly contextLength: number;
   /** Threads of one run; default: the runtime's own choice, all cores. */
   readonly threadCount?: number;
+  /** What the process may still take; default: what the system says now. */
+  readonly availableBytes?: number;
 }
 
 export type GradientFailure =
+  /** The model, or its longest path, would not fit: see {@link trainingMemoryBytes}. Nothing was built. */
+  | { readonly code: 'gradient/too-little-memory'; readonly neededBytes: number; readonly availableBytes: number }
   /** ONNX Runtime refused the graph, for lack of memory perhaps. */
   | { readonly code: 'gradient/load-failed'; readonly cause: unknown }
   | { readonly code: 'gradient/run-failed'; readonly cause: unknown }
@@ -50,7 +55,9 @@ export interface GradientEngine {
 
 /** Builds the graph and loads it: seconds, and some 16 bytes a weight in memory. A `contextLength` out of range is a RangeError. */
 export async function createGradientEngine(options: GradientEngineOptions): Promise<Result<GradientEngine, GradientFailure>> {
-  const { ort, model, contextLength, threadCount } = options;
+  const { ort, model, contextLength, threadCount, availableBytes = process.availableMemory() } = options;
+  const neededBytes = trainingMemoryBytes(model, contextLength);
+  if (neededBytes > availableBytes) return err({ code: 'gradient/too-little-memory', neededBytes, availableBytes });
   const graph = buildTrainingGraph(model, contextLength);
   try {
     const session = await ort.InferenceSession.create(concatBytes(graph.parts), {
@@ -119,7 +126,7 @@ class OrtGradientEngine implements GradientEngine {
       return err({ code: 'gradient/run-failed', cause });
     }
     const values = (name: string): Float32Array => outputs[name]!.data as Float32Array;
-    const broken = [LOSS, ...names].find((name) => !values(name).every(Number.isFinite));
+    const broken = [LOSS, ...names].find((name) => !areFinite(values(name)));
     if (broken !== undefined) return err({ code: 'gradient/not-finite', output: broken });
     return ok({ loss: values(LOSS)[0]!, logProbabilities: values(LOG_PROBABILITIES), gradients: names.map(values) });
   }
@@ -141,6 +148,13 @@ class OrtGradientEngine implements GradientEngine {
       ...Object.fromEntries(tensors.map(({ name, shape, data }) => [name, new Tensor('float32', data, shape)])),
     };
   }
+}
+
+/** Zero times a number is zero, times what is none it is none: one sum tells, ten times as fast as a call for each. */
+function areFinite(values: Float32Array): boolean {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += 0 * values[i]!;
+  return sum === 0;
 }
 
 interface HeadFeeds {

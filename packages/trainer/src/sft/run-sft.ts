@@ -6,9 +6,9 @@ import type { PreparedDataset } from '../data/prepare-dataset.ts';
 import { createOptimiserState } from '../gradient/adamw.ts';
 import { createGradientEngine } from '../gradient/gradient-engine.ts';
 import { adapterOf, initialParameters } from '../gradient/parameters.ts';
+import { openRunFolder, type RunFolderIssue } from '../run-folder.ts';
 import { cardOf } from './card.ts';
 import { encodeExample } from './encode-example.ts';
-import { openRunFolder, type RunFolderIssue } from './run-folder.ts';
 import { bestOf, isPlannedLook, trainSft, type SftEnd, type SftEvent, type SftFailure, type SftSettings, type ValidationEntry } from './train.ts';
 
 export interface RunSftOptions {
@@ -64,7 +64,7 @@ export async function runSft(options: RunSftOptions): Promise<Result<SftSummary,
   const identity: JsonObject = {
     base, model: model.digest, vocabulary: vocabulary.digest, promptVersion: PROMPT_VERSION, manifest: manifestDigest, rank, alpha, settings: { ...settings }, contextLength, validationCount,
   };
-  const isLasting = (event: SftEvent): boolean => event.kind !== 'validation' || isPlannedLook(event.step, train.length, settings);
+  const isLasting = (event: SftEvent, stepCount: number): boolean => event.step <= stepCount && (event.kind !== 'validation' || isPlannedLook(event.step, train.length, settings));
   const opened = openRunFolder({ folder, resume, identity, like: fresh, isLasting });
   if (!opened.ok) return opened;
   const files = opened.value;

@@ -6,8 +6,9 @@ import { ROOT_POINTER, childOf, type JsonObject, type JsonPointer, type JsonValu
 import { openRandom, type Random } from '../../random.ts';
 import type { DataSource, SourceRow } from '../source.ts';
 import type { Said, Topic } from './field.ts';
+import { phrase } from './phrase.ts';
 import { TOPICS } from './topics.ts';
-import { MODIFIERS, NOUNS, OPENINGS, VERBS } from './words.ts';
+import { MODIFIERS, NOUNS, VERBS } from './words.ts';
 
 export const SYNTHETIC = 'synthetic';
 /** Calls of one tool: a contract costs more to load than a call to draw. */
@@ -36,8 +37,9 @@ function toolRows(random: Random, seed: number, index: number): readonly SourceR
   return Array.from({ length: CALLS_A_TOOL }, (_, call): SourceRow => {
     const draw = openRandom(seed, `call:${String(index)}:${String(call)}`);
     const said = placed.map(({ topic, path }) => ({ path, ...topic.say(draw) }));
+    const clauses = draw.shuffled(said.map(({ clause }) => clause).filter((clause) => clause !== ''));
     return {
-      id: `${String(index)}-${String(call)}`, tool, crossField, request: requestOf(`${verb} ${withArticle(modifier)} ${noun}`, said, draw),
+      id: `${String(index)}-${String(call)}`, tool, crossField, request: phrase(`${verb} ${withArticle(modifier)} ${noun}`, clauses, asideOf(placed, said, draw), draw),
       arguments: argumentsOf(said), mentions: new Map(said.flatMap(({ path, mentions = {} }) => Object.entries(mentions).map(([field, words]) => [pointerOf(path, field), words] as const))),
     };
   });
@@ -87,7 +89,10 @@ function argumentsOf(said: readonly (Said & { readonly path: readonly string[] }
   return Object.assign({}, ...said.map(({ values, path }) => path.reduceRight<JsonValue>((inner, wrapper) => ({ [wrapper]: inner }), values))) as JsonObject;
 }
 
-function requestOf(action: string, said: readonly Said[], draw: Random): string {
-  const clauses = draw.shuffled(said.map(({ clause }) => clause).filter((clause) => clause !== ''));
-  return `${draw.pick(OPENINGS)} ${action} ${clauses.join(', ')}.`;
+/** In one of six calls the request speaks of another thing of the same kind too. */
+function asideOf(placed: readonly Placed[], said: readonly Said[], draw: Random): string | undefined {
+  const { clause } = draw.pickAny(placed)!.topic.say(draw);
+  const words = said.flatMap(({ mentions = {} }) => Object.values(mentions));
+  const isOther = clause !== '' && !said.some((each) => each.clause === clause) && !words.some((each) => clause.toLowerCase().includes(each.toLowerCase()));
+  return isOther && draw.chance(1 / 6) ? clause : undefined;
 }

@@ -3,12 +3,14 @@
  * several numbers or names in one request, enumerations asked for in other words, nested objects, unions, checks across fields.
  * Reference: TRAINING § What goes wrong, 2 to 5.
  */
-import type { JsonObject, JsonValue } from '@contractrl/core';
-import type { Random } from '../../random.ts';
+import type { JsonObject } from '@contractrl/core';
 import type { Field, Said, TopicKind } from './field.ts';
-import { CHOICES, CITIES, FAMILY_NAMES, FLAGS, GIVEN_NAMES, MONTHS, STREETS, THINGS } from './words.ts';
-
-const text = (description: string, more: JsonObject = {}): JsonObject => ({ type: 'string', description, ...more });
+import { FORMAT_TOPICS } from './format-topics.ts';
+import { IDENTIFIER_TOPICS } from './identifier-topics.ts';
+import { LIST_TOPICS } from './list-topics.ts';
+import { NUMBER_TOPICS } from './number-topics.ts';
+import { address, addressInWords, dayInWords, DAY_MS, drawDay, isoOf, listed, person, pickOf, pickTwo, plural, spoken, text, twoDigits } from './say.ts';
+import { CHOICES, CITIES, FLAGS, GIVEN_NAMES, THINGS } from './words.ts';
 
 /** `City, ST`, told in the description alone; the request writes the state out, or not. */
 const cityState: TopicKind = (random) => {
@@ -288,62 +290,6 @@ const note: TopicKind = (random) => {
 /** Every kind, with how often it is drawn. */
 export const TOPICS: readonly TopicKind[] = [
   cityState, cityState, fromTo, people, date, date, period, clock, moment, count, count, money, share, numbers, numbers, nameList, nameList, numberList,
-  choice, choice, choice, flag, contact, link, code, code, phone, addresses, lines, lines, bounds, seats, union, union, version, note,
+  choice, choice, choice, choice, choice, flag, contact, link, code, code, phone, phone, addresses, addresses, lines, lines, bounds, seats, union, union, union, union, union, version, version, note, note, note,
+  ...IDENTIFIER_TOPICS, ...IDENTIFIER_TOPICS, ...FORMAT_TOPICS, ...FORMAT_TOPICS, ...NUMBER_TOPICS, ...LIST_TOPICS, ...LIST_TOPICS,
 ];
-
-function pickOf<T>(random: Random, items: readonly T[]): T {
-  return items[random.whole(items.length)]!;
-}
-
-function pickTwo<T>(random: Random, items: readonly T[]): readonly [T, T] {
-  const first = random.whole(items.length);
-  return [items[first]!, items[(first + 1 + random.whole(items.length - 1)) % items.length]!];
-}
-
-function person(random: Random): string {
-  return `${random.pick(GIVEN_NAMES)} ${random.pick(FAMILY_NAMES)}`;
-}
-
-interface Day { readonly time: number }
-const DAY_MS = 86_400_000;
-const FIRST_DAY = Date.UTC(2026, 0, 1);
-
-function drawDay(random: Random): Day {
-  return { time: FIRST_DAY + random.whole(1000) * DAY_MS };
-}
-
-function isoOf({ time }: Day): string {
-  return new Date(time).toISOString().slice(0, 10);
-}
-
-function dayInWords({ time }: Day, random: Random): string {
-  const day = new Date(time);
-  const [month, number, year] = [MONTHS[day.getUTCMonth()]!, String(day.getUTCDate()), String(day.getUTCFullYear())];
-  return random.pick([`${number} ${month} ${year}`, `${month} ${number}, ${year}`, isoOf({ time })]);
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0');
-}
-
-function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)!}`;
-}
-
-function plural(name: string): string {
-  return /(?:s|sh|ch|x)$/u.test(name) ? `${name}es` : `${name}s`;
-}
-
-function spoken(name: string): string {
-  return name.replaceAll('_', ' ');
-}
-
-type Address = { readonly street: string; readonly city: string; readonly postal_code: string } & { readonly [name: string]: JsonValue };
-
-function address(random: Random): Address {
-  return { street: `${String(1 + random.whole(200))} ${random.pick(STREETS)}`, city: pickOf(random, CITIES)[0], postal_code: String(10_000 + random.whole(89_999)) };
-}
-
-function addressInWords({ street, city, postal_code: postalCode }: Address): string {
-  return `${street}, ${city} ${postalCode}`;
-}

@@ -67,3 +67,51 @@ export const FLAGS: readonly (readonly [name: string, about: string, yes: string
 ];
 
 export const OPENINGS = ['Please', 'Can you', 'I need you to', 'Could you', 'Go ahead and', 'We have to', 'I want to', 'Kindly'] as const;
+
+/** Large cities of the United States, which people name without their state, and its postal abbreviation. */
+export const BIG_CITIES: readonly (readonly [string, string])[] = [
+  ['Atlanta', 'GA'], ['Austin', 'TX'], ['Baltimore', 'MD'], ['Berkeley', 'CA'], ['Boston', 'MA'], ['Buffalo', 'NY'], ['Chicago', 'IL'], ['Cincinnati', 'OH'], ['Cleveland', 'OH'], ['Columbus', 'OH'],
+  ['Dallas', 'TX'], ['Denver', 'CO'], ['Detroit', 'MI'], ['Fort Worth', 'TX'], ['Honolulu', 'HI'], ['Houston', 'TX'], ['Indianapolis', 'IN'], ['Kansas City', 'MO'], ['Las Vegas', 'NV'], ['Los Angeles', 'CA'],
+  ['Louisville', 'KY'], ['Memphis', 'TN'], ['Miami', 'FL'], ['Milwaukee', 'WI'], ['Minneapolis', 'MN'], ['Nashville', 'TN'], ['New Orleans', 'LA'], ['New York', 'NY'], ['Oakland', 'CA'], ['Orlando', 'FL'],
+  ['Palo Alto', 'CA'], ['Philadelphia', 'PA'], ['Phoenix', 'AZ'], ['Pittsburgh', 'PA'], ['Portland', 'OR'], ['Raleigh', 'NC'], ['Sacramento', 'CA'], ['Salt Lake City', 'UT'], ['San Antonio', 'TX'],
+  ['San Diego', 'CA'], ['San Francisco', 'CA'], ['San Jose', 'CA'], ['Seattle', 'WA'], ['St. Louis', 'MO'], ['Tampa', 'FL'], ['Tucson', 'AZ'],
+];
+
+/** City, country, its ISO 3166-1 code. */
+export const WORLD_CITIES: readonly (readonly [string, string, string])[] = [
+  ['Accra', 'Ghana', 'GH'], ['Athens', 'Greece', 'GR'], ['Auckland', 'New Zealand', 'NZ'], ['Bangkok', 'Thailand', 'TH'], ['Berlin', 'Germany', 'DE'], ['Bogotá', 'Colombia', 'CO'], ['Brussels', 'Belgium', 'BE'],
+  ['Buenos Aires', 'Argentina', 'AR'], ['Cairo', 'Egypt', 'EG'], ['Copenhagen', 'Denmark', 'DK'], ['Dublin', 'Ireland', 'IE'], ['Hanoi', 'Vietnam', 'VN'], ['Helsinki', 'Finland', 'FI'], ['Istanbul', 'Turkey', 'TR'],
+  ['Jakarta', 'Indonesia', 'ID'], ['Lagos', 'Nigeria', 'NG'], ['Lima', 'Peru', 'PE'], ['Lisbon', 'Portugal', 'PT'], ['Ljubljana', 'Slovenia', 'SI'], ['Madrid', 'Spain', 'ES'], ['Manila', 'Philippines', 'PH'],
+  ['Melbourne', 'Australia', 'AU'], ['Mumbai', 'India', 'IN'], ['Nairobi', 'Kenya', 'KE'], ['Oslo', 'Norway', 'NO'], ['Paris', 'France', 'FR'], ['Prague', 'Czech Republic', 'CZ'], ['Quito', 'Ecuador', 'EC'],
+  ['Riga', 'Latvia', 'LV'], ['Rome', 'Italy', 'IT'], ['Santiago', 'Chile', 'CL'], ['Seoul', 'South Korea', 'KR'], ['Shanghai', 'China', 'CN'], ['Stockholm', 'Sweden', 'SE'], ['Tokyo', 'Japan', 'JP'],
+  ['Toronto', 'Canada', 'CA'], ['Vienna', 'Austria', 'AT'], ['Warsaw', 'Poland', 'PL'], ['Zurich', 'Switzerland', 'CH'],
+];
+
+export const COLOURS: readonly (readonly [string, string])[] = [
+  ['black', '#000000'], ['white', '#ffffff'], ['red', '#ff0000'], ['blue', '#0000ff'], ['yellow', '#ffff00'], ['cyan', '#00ffff'], ['magenta', '#ff00ff'], ['navy', '#000080'], ['maroon', '#800000'],
+];
+
+export const DISHES = [
+  'almonds', 'aubergine', 'barley', 'beans', 'beetroot', 'butter', 'cabbage', 'cardamom', 'carrots', 'chickpeas', 'coriander', 'dumplings', 'fennel', 'feta', 'garlic', 'ginger', 'goulash', 'honey', 'kale',
+  'leeks', 'lentils', 'mushrooms', 'noodles', 'oats', 'olives', 'parsley', 'pears', 'peppers', 'plums', 'polenta', 'quinoa', 'raisins', 'rye bread', 'saffron', 'sour cream', 'spinach', 'tahini', 'thyme', 'walnuts',
+] as const;
+
+export const SUBJECTS = [
+  'acoustics', 'algebra', 'anatomy', 'astronomy', 'botany', 'calligraphy', 'carpentry', 'ceramics', 'chess', 'climate change', 'composting', 'drawing', 'economics', 'ethics', 'first aid', 'genetics', 'geology',
+  'graph theory', 'hydrology', 'labour law', 'linguistics', 'logistics', 'machine safety', 'metallurgy', 'navigation', 'nutrition', 'optics', 'poetry', 'public speaking', 'robotics', 'sailing', 'seismology',
+  'soil chemistry', 'statistics', 'tax law', 'typography', 'urban planning', 'weaving', 'wind energy', 'yoga',
+] as const;
+
+export const GREETINGS = ['Hello,', 'Hi there.', 'Good morning,', 'Hey,', ''] as const;
+
+/** What an assistant asks before it goes on. */
+export const QUESTIONS = ['Sure. What else do I need to know?', 'Of course. Which details shall I use?', 'Happy to help. Can you tell me more?', 'Understood. Anything else?', 'I need a few more details for that.'] as const;
+
+export const ANSWERS = ['Yes, please.', 'yes', 'Go ahead.', 'That is right, thank you.', 'Please do.'] as const;
+
+/** Sentences that ask for nothing. */
+export const ASIDES = [
+  'The last weeks have been quite busy here.', 'Thank you for your help with the matter before.', 'I hope you are well.', 'We talked about it in the meeting and everybody agreed.', 'I tried it myself and it did not work.',
+  'The system was slow all morning.', 'My manager will look at it later.', 'There is no need to call me back.', 'It would be good to have this off the table.', 'I am writing from my phone, so excuse the mistakes.',
+  'Nobody told me that this had changed.', 'The weather has been awful, by the way.', 'This came up again after the audit.',
+] as const;

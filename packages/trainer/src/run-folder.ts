@@ -1,15 +1,14 @@
 /**
  * A run on disk: `run.json` says what is trained on what, `metrics.jsonl` what was seen, `checkpoint.safetensors` where to go on, `adapter/` is the PEFT
- * adapter of the lowest validation loss with its card. The log is the one account of figures: the card and a resumed run read them there.
+ * adapter of the best look at validation with its card. The log is the one account of figures: the card and a resumed run read them there.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalText, err, ok, parseJson, type Digest, type JsonObject, type Result } from '@contractrl/core';
-import { writeAdapter, type LoraAdapter } from '@contractrl/runtime-webgpu';
-import { readCheckpoint, writeCheckpoint, type Checkpoint, type CheckpointIssue } from '../gradient/checkpoint.ts';
-import type { LoraParameters } from '../gradient/parameters.ts';
-import type { SftEvent } from './train.ts';
+import { PROMPT_VERSION, writeAdapter, type LoraAdapter } from '@contractrl/runtime-webgpu';
+import { readCheckpoint, writeCheckpoint, type Checkpoint, type CheckpointIssue } from './gradient/checkpoint.ts';
+import type { LoraParameters } from './gradient/parameters.ts';
 
 const [IDENTITY, LOG, CHECKPOINT, ADAPTER, ADAPTER_WEIGHTS] = ['run.json', 'metrics.jsonl', 'checkpoint.safetensors', 'adapter', 'adapter_model.safetensors'];
 
@@ -20,31 +19,37 @@ export type RunFolderIssue = CheckpointIssue
   /** The run there is of other data, another model or other settings: its rest would not be the rest of it. */
   | { readonly code: 'run/mismatch'; readonly members: readonly string[] };
 
-export interface RunFolder {
+/** A line of the log. */
+interface LoggedEvent {
+  /** The step that it is of, or the steps taken before it. */
+  readonly step: number;
+}
+
+export interface RunFolder<Event> {
   /** Where to go on from; undefined where no checkpoint was written. */
   readonly checkpoint: Checkpoint | undefined;
   /** What was logged up to the checkpoint, and since. */
-  entries(): readonly SftEvent[];
-  log(event: SftEvent): void;
+  entries(): readonly Event[];
+  log(event: Event): void;
   keep(checkpoint: Checkpoint): void;
   keepAdapter(adapter: LoraAdapter, base: string): void;
   /** Writes the card beside the adapter, made from the digest of its weights file. */
   writeCard(textOf: (digest: Digest) => string): void;
 }
 
-export interface RunFolderOptions {
+export interface RunFolderOptions<Event> {
   readonly folder: string;
   readonly resume: boolean;
   /** What must be the same for a run to be gone on with. */
   readonly identity: JsonObject;
   /** Of which parameters its checkpoint is. */
   readonly like: LoraParameters;
-  /** Whether a logged event is one of an unbroken run too. */
-  readonly isLasting: (event: SftEvent) => boolean;
+  /** Whether a logged event is one of a run too that was broken off at a checkpoint of so many steps of its optimiser, and gone on with. */
+  readonly isLasting: (event: Event, stepCount: number) => boolean;
 }
 
 /** Begins a run in a folder, or goes on with the one that is there. */
-export function openRunFolder({ folder, resume, identity, like, isLasting }: RunFolderOptions): Result<RunFolder, RunFolderIssue> {
+export function openRunFolder<Event extends LoggedEvent>({ folder, resume, identity, like, isLasting }: RunFolderOptions<Event>): Result<RunFolder<Event>, RunFolderIssue> {
   const path = (name: string): string => join(folder, name);
   const isThere = existsSync(path(IDENTITY));
   if (isThere !== resume) return err({ code: resume ? 'run/missing' : 'run/exists', folder });
@@ -57,7 +62,7 @@ export function openRunFolder({ folder, resume, identity, like, isLasting }: Run
     checkpoint = read?.value;
   }
   const stepCount = checkpoint?.state.stepCount ?? 0;
-  const entries = (resume && existsSync(path(LOG)) ? readLog(readFileSync(path(LOG), 'utf8')) : []).filter((event) => event.step <= stepCount && isLasting(event));
+  const entries = (resume && existsSync(path(LOG)) ? readLog<Event>(readFileSync(path(LOG), 'utf8')) : []).filter((event) => isLasting(event, stepCount));
   mkdirSync(path(ADAPTER), { recursive: true });
   writeFileSync(path(LOG), entries.map(lineOf).join(''));
   if (!resume) writeFileSync(path(IDENTITY), `${JSON.stringify(identity, undefined, 2)}\n`);
@@ -74,7 +79,7 @@ export function openRunFolder({ folder, resume, identity, like, isLasting }: Run
       renameSync(path(`${CHECKPOINT}.part`), path(CHECKPOINT));
     },
     keepAdapter(adapter, base) {
-      const { weights, configText } = writeAdapter(adapter, base);
+      const { weights, configText } = writeAdapter(adapter, base, { promptVersion: PROMPT_VERSION, type: 'F16' });
       writeFileSync(join(folder, ADAPTER, ADAPTER_WEIGHTS), weights);
       writeFileSync(join(folder, ADAPTER, 'adapter_config.json'), configText);
     },
@@ -93,13 +98,13 @@ function differences(text: string, identity: JsonObject): readonly string[] {
 }
 
 /** A line that was being written when the run was killed is none. */
-function readLog(text: string): SftEvent[] {
+function readLog<Event>(text: string): Event[] {
   return text.split('\n').flatMap((line) => {
     const read = parseJson(line);
-    return read.ok ? [read.value as unknown as SftEvent] : [];
+    return read.ok ? [read.value as unknown as Event] : [];
   });
 }
 
-function lineOf(event: SftEvent): string {
+function lineOf(event: LoggedEvent): string {
   return `${JSON.stringify(event)}\n`;
 }

@@ -1,0 +1,31 @@
+/** The model that a command trains or masks with, whole in memory, with its tokenizer. */
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
+import { createTokenizer, readGguf, type GgufModel, type Tokenizer } from '@contractrl/runtime-webgpu';
+import { fetchModel, formatModelFailure } from '@contractrl/runtime-webgpu/node';
+
+const BASE_NAME = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+
+export interface OpenedModel {
+  readonly model: GgufModel;
+  readonly base: string;
+  readonly tokenizer: Tokenizer;
+  readonly vocabulary: Vocabulary;
+}
+
+/** As the command line finds it: the given file, or the base model from the cache or fetched. A text says what is wrong. */
+export async function openModel(path: string | undefined, signal: AbortSignal | undefined): Promise<OpenedModel | string> {
+  const located = await fetchModel({ ...(path === undefined ? {} : { model: path }), ...(signal === undefined ? {} : { signal }) });
+  if (!located.ok) return `${located.error.code}: ${formatModelFailure(located.error)}`;
+  const unusable = (code: string): string => `${code}: the model file ${located.value.path} cannot be used`;
+  const model = await readGguf(readFileSync(located.value.path), { digest: located.value.sha256 as GgufModel['digest'] });
+  if (!model.ok) return unusable(model.error.code);
+  const tokenizer = createTokenizer(model.value);
+  if (!tokenizer.ok) return unusable(tokenizer.error.code);
+  const { tokens, stopIds } = tokenizer.value;
+  const vocabulary = createVocabulary({ logitWidth: model.value.vocabularySize, tokens, stopIds, encode: (text) => tokenizer.value.encodePlain(text) });
+  if (!vocabulary.ok) return unusable(vocabulary.error.code);
+  const base = located.value.isBase ? BASE_NAME : basename(located.value.path);
+  return { model: model.value, base, tokenizer: tokenizer.value, vocabulary: vocabulary.value };
+}
