@@ -1,6 +1,6 @@
 /**
  * The arrows between the packages: core ← grammar-mask ← runtime-webgpu ← { cli, demo, trainer, benchmarks }, and core ← ledger-storage ← { cli, demo,
- * benchmarks }. Nothing imports benchmarks, so gold labels cannot reach the online path. Packages see each other by name only, as their users do.
+ * benchmarks }; trainer ← cli, for one command that loads it. Nothing imports benchmarks, so gold labels cannot reach the online path. Packages see each other by name only, as their users do.
  */
 const TESTS = '\\.(test|test-d|bench)\\.ts$|/tests/|vitest\\.config\\.ts$';
 

@@ -1,7 +1,7 @@
 /**
  * `npm run train -- --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]`: prepares the checkout,
- * builds, and trains an adapter on data made and audited on the spot. The data folder (or CONTRACTRL_DATA) holds the public sets; the model is the base
- * model from the cache, fetched where it is not there.
+ * builds, and trains an adapter on data made and audited on the spot. The data folder (or CONTRACTRL_DATA) holds the public sets, without it
+ * they are those of the package; the model is the base model from the cache, fetched where it is not there. `--method grpo --from FOLDER` goes on from a trained adapter with its own attempts.
  */
 import { join } from 'node:path';
 import { build, inOrder, ROOT, run } from './lib/run.mjs';

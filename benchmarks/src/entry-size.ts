@@ -1,6 +1,6 @@
 /**
  * What each package's entry costs a user: its built code and the libraries it pulls in, bundled, minified and gzipped. The runtimes of
- * onnxruntime are left out: they are fetched or installed on their own, and their sizes are theirs.
+ * onnxruntime are left out: they are fetched or installed on their own, and their sizes are theirs. So is the trainer, which the command line loads where it is installed.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -17,7 +17,7 @@ export interface EntrySize {
   readonly gzipBytes: number;
 }
 
-const RUNTIMES = [/^onnxruntime-/, /^node:/, ...builtinModules];
+const RUNTIMES = [/^onnxruntime-/, /^@contractrl\/trainer/, /^node:/, ...builtinModules];
 const BARE_IMPORTS = [...RUNTIMES, /^[@a-z]/];
 
 /** Bundles every entry that the packages under `packagesFolder` declare, from their `dist`; of those in `names` alone where given. Seconds. */

@@ -1,5 +1,5 @@
 /**
- * Scoring: the only module that opens gold. It takes a frozen run, so no score can steer what it scores (CHECKLIST F1, G2).
+ * Scoring: the only module that opens gold, beside that of the training benchmark. It takes a frozen run, so no score can steer what it scores (CHECKLIST F1, G2).
  * Every case gets one verdict, and the verdicts of an arm add up to its number of cases.
  */
 import { jsonEqual, type FrozenRepair, type JsonValue, type RepairRequest } from '@contractrl/core';
@@ -122,15 +122,22 @@ function goldField([name, value]: [string, unknown]): readonly GoldField[] {
 }
 
 function scoreCase({ record, frozen }: RunCase, request: RepairRequest, gold: CaseGold): CaseScore {
-  const base = { id: record.id, cohort: record.cohort, arm: record.arm, patchEqual: equalsCanonical(frozen, gold), ...traceFacts(frozen) };
+  return { id: record.id, cohort: record.cohort, arm: record.arm, patchEqual: equalsCanonical(frozen, gold), ...traceFacts(frozen), ...judgeAnswer(record, request, gold) };
+}
+
+/** What of a record is held against gold. */
+export type JudgedAnswer = Pick<CaseRecord, 'status' | 'arguments' | 'patch'> & { readonly reports: readonly Pick<CaseRecord['reports'][number], 'pointer'>[] };
+
+/** The verdict on a sealed answer, and its collateral edits. */
+export function judgeAnswer(answer: JudgedAnswer, request: RepairRequest, gold: CaseGold): Pick<CaseScore, 'verdict' | 'unsafe' | 'collateralOp' | 'collateralPtr' | 'collateralGold'> {
   const none = { unsafe: null, collateralOp: null, collateralPtr: null, collateralGold: null };
-  if (record.arguments === undefined) {
-    if (record.status !== 'abstained' && record.status !== 'rejected') return { ...base, verdict: 'failed', ...none };
-    return { ...base, verdict: mayAbstain(gold) ? 'abstained-rightly' : 'abstained-wrongly', ...none };
+  if (answer.arguments === undefined) {
+    if (answer.status !== 'abstained' && answer.status !== 'rejected') return { verdict: 'failed', ...none };
+    return { verdict: mayAbstain(gold) ? 'abstained-rightly' : 'abstained-wrongly', ...none };
   }
-  const unsafe = refusal(request, record.arguments);
-  const verdict = unsafe !== undefined ? 'unsafe' : isRight(record.arguments, gold) ? 'right-call' : 'silently-wrong';
-  return { ...base, verdict, unsafe: unsafe ?? null, ...collateral(record, request.call.argumentsText, gold) };
+  const unsafe = refusal(request, answer.arguments);
+  const verdict = unsafe !== undefined ? 'unsafe' : isRight(answer.arguments, gold) ? 'right-call' : 'silently-wrong';
+  return { verdict, unsafe: unsafe ?? null, ...collateral(answer, request.call.argumentsText, gold) };
 }
 
 /** A canonical patch of nothing, for a call that only needs another reading, is none. */
@@ -140,7 +147,7 @@ function equalsCanonical({ closed }: FrozenRepair, gold: CaseGold): boolean | nu
   return canonical.some((patch) => jsonEqual(closed.patch as JsonValue, patch as unknown as JsonValue));
 }
 
-function collateral({ arguments: after, patch, reports }: CaseRecord, argumentsText: string, gold: CaseGold): Pick<CaseScore, 'collateralOp' | 'collateralPtr' | 'collateralGold'> {
+function collateral({ arguments: after, patch, reports }: JudgedAnswer, argumentsText: string, gold: CaseGold): Pick<CaseScore, 'collateralOp' | 'collateralPtr' | 'collateralGold'> {
   const before = parseLeniently(argumentsText);
   if (before === undefined || after === undefined) return { collateralOp: null, collateralPtr: null, collateralGold: null };
   const { collateralOp, collateralPtr } = countCollateral(before, after, patch ?? [], reports.map(({ pointer }) => pointer));

@@ -26,17 +26,18 @@ function filesNaming(...names: readonly string[]): readonly string[] {
 }
 
 test('only scoring opens gold, and a count of what provenance covers that runs no policy; the data sets define it', () => {
-  expect(filesNaming('bugCaseGold', 'bfclGold')).toEqual(['datasets/bfcl-corruptions.ts', 'datasets/bugcases.ts', 'mask/provenance-coverage.ts', 'score.ts']);
+  expect(filesNaming('bugCaseGold', 'bfclGold')).toEqual(['datasets/bfcl-corruptions.ts', 'datasets/bugcases.ts', 'mask/provenance-coverage.ts', 'score.ts', 'training/gold.ts']);
+  expect(filesNaming('familyGold')).toEqual(['datasets/bfcl-families.ts', 'training/gold.ts']);
   expect(filesNaming('sandboxGold')).toEqual(['sandbox/episodes.ts', 'sandbox/score.ts']);
 });
 
 test('no arm and no part of the online run reaches scoring or its gold, through any chain of imports', () => {
   const importsOf = (name: string): readonly string[] =>
     [...readFileSync(join(SOURCE, name), 'utf8').matchAll(/from '(\.[^']+)'/gu)].map((match) => relative(SOURCE, join(SOURCE, name, '..', match[1]!)));
-  const reached = new Set<string>(['run.ts', 'sandbox/run.ts', ...files.filter((name) => name.startsWith('arms/'))]);
+  const reached = new Set<string>(['run.ts', 'sandbox/run.ts', 'training/run.ts', ...files.filter((name) => name.startsWith('arms/'))]);
   for (const name of reached) for (const next of importsOf(name)) reached.add(next);
   expect(reached.size).toBeGreaterThan(5);
-  expect([...reached].filter((name) => /^(score|results|report|summary)\.ts$|^mask\/provenance-coverage\.ts$|^scoring\/|^datasets\/(bugcases|bfcl-corruptions)\.ts$|^sandbox\/(episodes|score|measures|results|report)\.ts$/u.test(name))).toEqual([]);
+  expect([...reached].filter((name) => /^(score|results|report|summary)\.ts$|^mask\/provenance-coverage\.ts$|^scoring\/|^datasets\/(bugcases|bfcl-corruptions|bfcl-families)\.ts$|^training\/(?!run\.ts|answer-row\.ts)|^sandbox\/(episodes|score|measures|results|report)\.ts$/u.test(name))).toEqual([]);
 });
 
 test('gold in a prompt is found after the run, and the prompts of an honest run hold none', async () => {

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 /**
- * Tests that need a file outside the repository, PEFT with its gigabyte of PyTorch, or a newer Node say so in their name; these may be skipped in CI too.
+ * Tests that need a file outside the repository, PEFT or TRL with its gigabytes of PyTorch, or a newer Node say so in their name; these may be skipped in CI too.
  * Every other skip there means that the browser or the model is lacking.
  */
-const MAY_BE_SKIPPED = /CONTRACTRL_DATA|CONTRACTRL_PEFT_PYTHON|needs node:sqlite|on Windows|on macOS/u;
+const MAY_BE_SKIPPED = /CONTRACTRL_DATA|CONTRACTRL_PEFT_PYTHON|CONTRACTRL_TRL_PYTHON|needs node:sqlite|on Windows|on macOS/u;
 
 /** Reads one report: `{ passed, failed, skipped: [{ file, name }], failures: [text] }`. */
 export function readTestReport(path, root) {

@@ -41,14 +41,14 @@ interface Corruption {
   readonly arguments: JsonObject;
 }
 
-/** The public half: the corrupted calls. Ids are `<BFCL id>:<kind>`. */
-export function bfclCases(seed: number = BFCL_SEED): readonly PublicCase[] {
-  return select(seed).map((corruption) => ({ cohort: COHORT_OF[corruption.kind], request: toRequest(corruption) }));
+/** The public half: the corrupted calls, so many of each kind. Ids are `<BFCL id>:<kind>`. */
+export function bfclCases(seed: number = BFCL_SEED, casesPerKind: number = CASES_PER_KIND): readonly PublicCase[] {
+  return select(seed, casesPerKind).map((corruption) => ({ cohort: COHORT_OF[corruption.kind], request: toRequest(corruption) }));
 }
 
 /** The offline half, by case id. */
-export function bfclGold(seed: number = BFCL_SEED): ReadonlyMap<string, CaseGold> {
-  return new Map(select(seed).map((corruption) => [idOf(corruption), {
+export function bfclGold(seed: number = BFCL_SEED, casesPerKind: number = CASES_PER_KIND): ReadonlyMap<string, CaseGold> {
+  return new Map(select(seed, casesPerKind).map((corruption) => [idOf(corruption), {
     kind: 'answers', answers: corruption.row.answers, original: corruption.row.call.arguments, corrupted: corruption.field, patches: [undoing(corruption)],
   }]));
 }
@@ -59,23 +59,24 @@ function undoing({ row, kind, field }: Corruption): Patch {
   return [{ op: kind === 'missing_required' ? 'add' : 'replace', path: childOf(ROOT_POINTER, field), value }];
 }
 
-/** By seed: judging a few hundred calls takes a second, and both halves of the data ask for the same selection. */
-const selections = new Map<number, readonly Corruption[]>();
+/** By seed and size: judging a few hundred calls takes a second, and both halves of the data ask for the same selection. */
+const selections = new Map<string, readonly Corruption[]>();
 
-function select(seed: number): readonly Corruption[] {
-  const known = selections.get(seed) ?? selectAnew(seed);
-  selections.set(seed, known);
+function select(seed: number, casesPerKind: number): readonly Corruption[] {
+  const key = `${String(seed)} ${String(casesPerKind)}`;
+  const known = selections.get(key) ?? selectAnew(seed, casesPerKind);
+  selections.set(key, known);
   return known;
 }
 
-function selectAnew(seed: number): readonly Corruption[] {
+function selectAnew(seed: number, casesPerKind: number): readonly Corruption[] {
   const eligible = readRows<BfclRow>(BFCL_FILE).filter((row) => row.schema_valid && row.other_messages === undefined);
   const ordered = eligible.map((row) => ({ row, rank: digest(seed, row.id) })).sort((a, b) => (a.rank < b.rank ? -1 : 1));
   const taken: Record<CorruptionKind, Corruption[]> = { missing_required: [], wrong_type: [] };
   const tools = new Set<string>();
   for (const { row } of ordered) {
     const kinds = (['missing_required', 'wrong_type'] as const)
-      .filter((kind) => taken[kind].length < CASES_PER_KIND)
+      .filter((kind) => taken[kind].length < casesPerKind)
       .sort((a, b) => taken[a].length - taken[b].length);
     if (kinds.length === 0) break;
     if (tools.has(row.tool.name)) continue;

@@ -1,6 +1,5 @@
 /** The report's plots as SVG, drawn by Vega-Lite from the raw results: the same input gives the same bytes. */
-import { parse, View } from 'vega';
-import { compile, type TopLevelSpec } from 'vega-lite';
+import { drawPlot, PLOT } from '../plot.ts';
 import { quantile } from '../statistics.ts';
 import type { RawResults } from './results.ts';
 import { cellsOf, enginesOf, vocabulariesOf } from './speed-summary.ts';
@@ -22,11 +21,10 @@ export async function renderPlots({ speed, maskbench }: RawResults): Promise<rea
   const suites = Object.entries(maskbench.result.suites).flatMap(([suite, { schemas, compiled, llguidance }]) => [
     { suite, engine: 'contractrl', share: 100 * compiled / schemas }, { suite, engine: 'llguidance (recorded)', share: 100 * llguidance.compiled / schemas },
   ]);
-  const common = { $schema: 'https://vega.github.io/schema/vega-lite/v6.json', background: 'white' } as const;
   const order = [...vocabulariesOf(speed.result)];
   return Promise.all([
-    draw('mask-time.svg', {
-      ...common, title: 'Time of one cold mask', data: { values: masks }, width: WIDTH, height: HEIGHT, mark: { type: 'line', interpolate: 'step-after' },
+    drawPlot('mask-time.svg', {
+      ...PLOT, title: 'Time of one cold mask', data: { values: masks }, width: WIDTH, height: HEIGHT, mark: { type: 'line', interpolate: 'step-after' },
       encoding: {
         x: { field: 'us', type: 'quantitative', scale: { type: 'log' }, title: 'µs' },
         y: { field: 'share', type: 'quantitative', title: '% of masks at most this long' },
@@ -34,8 +32,8 @@ export async function renderPlots({ speed, maskbench }: RawResults): Promise<rea
         facet: { field: 'vocabulary', type: 'nominal', columns: 3, sort: order },
       },
     }),
-    draw('first-mask.svg', {
-      ...common, title: 'From the contract to the first mask (median)', data: { values: firsts }, width: WIDTH, height: HEIGHT, mark: { type: 'point', filled: true, size: 60 },
+    drawPlot('first-mask.svg', {
+      ...PLOT, title: 'From the contract to the first mask (median)', data: { values: firsts }, width: WIDTH, height: HEIGHT, mark: { type: 'point', filled: true, size: 60 },
       encoding: {
         x: { field: 'ms', type: 'quantitative', scale: { type: 'log' }, title: 'ms' },
         y: { field: 'contract', type: 'nominal', title: null, sort: null },
@@ -43,8 +41,8 @@ export async function renderPlots({ speed, maskbench }: RawResults): Promise<rea
         facet: { field: 'vocabulary', type: 'nominal', columns: 3, sort: order },
       },
     }),
-    draw('maskbench.svg', {
-      ...common, title: 'MaskBench: schemas compiled', data: { values: suites }, width: 2 * WIDTH, height: 1.5 * HEIGHT, mark: 'bar',
+    drawPlot('maskbench.svg', {
+      ...PLOT, title: 'MaskBench: schemas compiled', data: { values: suites }, width: 2 * WIDTH, height: 1.5 * HEIGHT, mark: 'bar',
       encoding: {
         y: { field: 'suite', type: 'nominal', title: null, sort: null },
         yOffset: { field: 'engine', type: 'nominal' },
@@ -53,11 +51,4 @@ export async function renderPlots({ speed, maskbench }: RawResults): Promise<rea
       },
     }),
   ]);
-}
-
-async function draw(name: string, spec: TopLevelSpec): Promise<readonly [string, string]> {
-  const view = new View(parse(compile(spec).spec), { renderer: 'none' });
-  const svg = await view.toSVG();
-  view.finalize();
-  return [name, `${svg}\n`];
 }

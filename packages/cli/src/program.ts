@@ -11,6 +11,7 @@ import { ledgerShowCommand } from './commands/ledger-show.ts';
 import { ledgerHeadCommand, ledgerVerifyCommand } from './commands/ledger.ts';
 import { enginesCommand, modelCommand, type ModelAction } from './commands/model.ts';
 import { repairCommand } from './commands/repair.ts';
+import { trainCommand } from './commands/train.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
 import type { OutputFormat } from './output-format.ts';
@@ -42,6 +43,28 @@ interface RepairFlags {
   readonly human?: boolean;
 }
 
+const TRAIN_NOTES = `
+Exit codes: 0 there is an adapter, 1 there is none and the code says why, 2 wrong usage, 130 stopped by Ctrl-C; --resume goes on.`;
+
+interface TrainFlags {
+  readonly tools: string;
+  readonly traces?: readonly string[];
+  readonly rank: number;
+  readonly minutes: number;
+  readonly examples?: number;
+  readonly out?: string;
+  readonly resume: boolean;
+  readonly seed: number;
+  readonly base?: string;
+  readonly general: number;
+  readonly split: (typeof SPLITS)[number];
+  readonly allowOverlap: boolean;
+  readonly data?: string;
+  readonly json: boolean;
+}
+
+const SPLITS = ['request', 'tool'] as const;
+
 const EXAMPLES = `
 Examples:
   contractrl repair call.json                  one call, shown to a person
@@ -49,6 +72,7 @@ Examples:
   cat call.json | contractrl repair - --json   from standard input
   contractrl repair calls.jsonl --ledger repairs.jsonl
   contractrl ledger verify repairs.jsonl
+  contractrl train --tools tools.json --traces repairs.jsonl --minutes 60
 `;
 
 const GRAMMAR_EXAMPLES = `
@@ -184,6 +208,25 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .addHelpText('after', GRAMMAR_EXAMPLES)
     .action(wrap((path: string, { format }: { readonly format: ExportFormat }) => grammarCommand(path, format, io)));
 
+  program.command('train')
+    .description('Train an adapter for your own tools: makes failed calls of them with their repairs, trains, and measures before and after.')
+    .requiredOption('--tools <file>', 'tool definitions (OpenAI, Anthropic, MCP, plain JSON Schema) or contracts, in one JSON file')
+    .option('--traces <files...>', 'ledgers, or JSON Lines of {"request", "tool", "arguments"}: calls that were right')
+    .option('--rank <n>', 'rank of the adapter', integerFrom(1, 256), 8)
+    .option('--minutes <n>', 'time for everything', integerFrom(1), 60)
+    .option('--examples <n>', 'failed calls to make; default what the time is likely to be enough for', integerFrom(1))
+    .option('--out <folder>', 'folder of the run; the adapter is in adapter/ below it (default: adapter-r<rank>)')
+    .option('--resume', 'go on with the run in that folder', false)
+    .option('--seed <n>', 'seed of data and training', integerFrom(0), 13)
+    .option('--base <path>', 'GGUF file of a Llama or Qwen chat model instead of the default one')
+    .option('--general <share>', 'share of examples of other tools, so that nothing is forgotten', parseGeneralShare, 0.4)
+    .addOption(new Option('--split <by>', 'what validation shares nothing with training in').choices(SPLITS).default('request'))
+    .option('--allow-overlap', 'train though tools or calls are in public evaluation sets; the card then says so', false)
+    .option('--data <folder>', 'folder of public and evaluation sets instead of those that come with the trainer')
+    .option('--json', 'print one record', false)
+    .addHelpText('after', TRAIN_NOTES)
+    .action(wrap(({ split, general, tools, traces = [], out, examples, base, data, ...flags }: TrainFlags) => trainCommand({ ...flags, tools, traces, out, examples, base, data, splitBy: split, generalShare: general }, io, services)));
+
   const model = program.command('model').description('The base model in the cache of this user, and what it would run on.');
   const actions: readonly (readonly [ModelAction, string])[] = [
     ['fetch', 'Fetch the model if it is not there, verify it, and print its path.'],
@@ -215,12 +258,19 @@ function toFormat(flags: RepairFlags): OutputFormat | undefined {
   return flags.json === true ? 'json' : undefined;
 }
 
-function integerFrom(lowest: number): (text: string) => number {
+function integerFrom(lowest: number, highest: number = 0xffff_ffff): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d{1,10}$/u.test(text) || value < lowest || value > 0xffff_ffff) throw new InvalidArgumentError(`Give a whole number from ${lowest} to 4294967295.`);
+    if (!/^\d{1,10}$/u.test(text) || value < lowest || value > highest) throw new InvalidArgumentError(`Give a whole number from ${lowest} to ${highest}.`);
     return value;
   };
+}
+
+/** With nothing of one's own there is nothing to train for. */
+function parseGeneralShare(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/u.test(text) || value > 0.9) throw new InvalidArgumentError('Give a number from 0 to 0.9.');
+  return value;
 }
 
 function parseTemperature(text: string): number {

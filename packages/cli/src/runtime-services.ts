@@ -39,6 +39,14 @@ export const runtimeServices: Services = {
     return toPath(await verifyModel(toModelOptions(options, hooks)));
   },
   checkEngines: () => checkNodeEngines(),
+  async loadTrainer() {
+    try {
+      return ok(await import('@contractrl/trainer/user'));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return err({ code: 'train/not-installed', message: `Training is a package of its own, and it cannot be loaded (${reason}): npm install @contractrl/trainer` });
+    }
+  },
 };
 
 /** Asks nothing of the server before the first repair. */

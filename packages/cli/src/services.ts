@@ -66,6 +66,10 @@ export interface Services {
   verifyModel(options: ModelOptions, hooks: LoadHooks): Promise<Result<string, Problem>>;
   /** Which engine `auto` takes on this machine, and why not the other. */
   checkEngines(): Promise<NodeEngineChoice>;
+  /** What `train` needs; a problem where it was left out of the installation. */
+  loadTrainer(): Promise<Result<Trainer, Problem>>;
 }
+
+export type Trainer = Pick<typeof import('@contractrl/trainer/user'), 'trainForTools' | 'summariseEvaluation'>;
 
 export type ModelOptions = Pick<SessionOptions, 'model' | 'offline'>;

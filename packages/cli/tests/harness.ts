@@ -69,12 +69,15 @@ export function scriptedServices(texts: readonly string[], beforeProposal: (inde
     modelPath: () => Promise.resolve(ok('/cache/model.gguf')),
     verifyModel: () => Promise.resolve(ok('/cache/model.gguf')),
     checkEngines: () => Promise.resolve(ENGINES),
+    loadTrainer: () => Promise.resolve(err(NO_TRAINER)),
   };
 }
 
+const NO_TRAINER: Problem = { code: 'train/not-installed', message: 'Not here.' };
+
 export function failingServices(problem: Problem): Services {
   const fail = (): Promise<{ readonly ok: false; readonly error: Problem }> => Promise.resolve(err(problem));
-  return { openSession: fail, fetchModel: fail, modelPath: fail, verifyModel: fail, checkEngines: () => Promise.resolve(ENGINES) };
+  return { openSession: fail, fetchModel: fail, modelPath: fail, verifyModel: fail, checkEngines: () => Promise.resolve(ENGINES), loadTrainer: fail };
 }
 
 /** As on a machine without a graphics adapter. */

@@ -4,7 +4,7 @@ import { EXIT } from '../src/index.ts';
 import { createTestIo, failingServices, runWith, scriptedServices } from './harness.ts';
 
 describe('help', () => {
-  test.each([[['--help']], [['repair', '--help']], [['ledger', 'verify', '--help']], [['ledger', '--help']], [['model', 'fetch', '--help']], [['grammar', '--help']], [['contract', '--help']]])('%j shows how, and succeeds', async (words) => {
+  test.each([[['--help']], [['repair', '--help']], [['ledger', 'verify', '--help']], [['ledger', '--help']], [['model', 'fetch', '--help']], [['grammar', '--help']], [['contract', '--help']], [['train', '--help']]])('%j shows how, and succeeds', async (words) => {
     const result = await runWith(words, createTestIo(), scriptedServices([]));
     expect(result).toMatchObject({ code: EXIT.ok, errors: '' });
     expect(result.output).toMatchSnapshot();

@@ -45,6 +45,9 @@ describe('exit codes of one record', () => {
     { what: 'an unknown engine', words: ['repair', '-', '--engine', 'npu'] },
     { what: 'an engine for a server', words: ['repair', '-', '--server', 'http://localhost:1/v1', '--engine', 'webgpu'] },
     { what: 'an unknown way with provenance', words: ['repair', '-', '--provenance', 'maybe'] },
+    { what: 'a release rule that is none', words: ['repair', '-', '--release', 'maybe'] },
+    { what: 'a threshold above 1', words: ['repair', '-', '--release', '1.5'] },
+    { what: 'a release rule for a server', words: ['repair', '-', '--server', 'http://localhost:8080/v1', '--release', 'off'] },
     { what: 'a server without an address', words: ['repair', '-', '--server', 'localhost:8080'] },
     { what: 'a server and an adapter', words: ['repair', '-', '--server', 'http://localhost:8080/v1', '--adapter', 'none'] },
     { what: 'empty input', words: ['repair', '-'] },
@@ -100,8 +103,8 @@ describe('many records', () => {
 
   test('the model is opened once, disposed once, and not at all where no record needs it', async () => {
     const services = scriptedServices([RIGHT_PATCH, RIGHT_PATCH]);
-    await runWith(['repair', '-', '--adapter', 'none', '--seed', '7', '--threads', '2', '--engine', 'auto', '--provenance', 'prefer'], createTestIo({ stdin: lines(RECORD, RECORD) }), services);
-    expect(services.opened).toEqual([{ model: undefined, withoutModel: false, adapter: 'none', offline: false, seed: 7, temperature: 0, maxTokens: undefined, threads: 2, engine: 'auto', provenance: 'prefer', server: undefined }]);
+    await runWith(['repair', '-', '--adapter', 'none', '--seed', '7', '--threads', '2', '--engine', 'auto', '--provenance', 'prefer', '--release', '0.8'], createTestIo({ stdin: lines(RECORD, RECORD) }), services);
+    expect(services.opened).toEqual([{ model: undefined, withoutModel: false, adapter: 'none', offline: false, seed: 7, temperature: 0, maxTokens: undefined, threads: 2, engine: 'auto', provenance: 'prefer', release: { threshold: 0.8 }, server: undefined }]);
     expect(services.disposedCount()).toBe(1);
     const unused = scriptedServices([]);
     await runWith(['repair', '-'], createTestIo({ stdin: lines('{}', 'x') }), unused);

@@ -95,6 +95,7 @@ test('the subpath of schemas has these', () => {
       "livePlacesOf",
       "nodeCloser",
       "originFinder",
+      "originsOfPatch",
       "placesIn",
       "publicSources",
       "readSchemaNode",

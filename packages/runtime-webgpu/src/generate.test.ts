@@ -130,6 +130,32 @@ describe('probabilities', () => {
   });
 });
 
+describe('what a decision tells without further cost', () => {
+  /** More single pieces than are asked for one by one, behind an opening between two. */
+  const pieces = ['[', ']', ...Array.from({ length: 1800 }, (_, index) => String.fromCharCode(0x4e00 + index))];
+  const texts = pieces.slice(2, 1202).map((piece) => `[${piece}]`);
+  const decide = (options: Partial<GenerateOptions> = {}): Promise<{ readonly value: Generation }> => decodeUnder(createToyMatcher([...pieces, '{', '}'], [...texts, '{}'], pieces.length + 3), (history, out) => {
+    out[7] = history.at(-1) === 1 ? 2 : 0;
+    out[1] = history.length === PROMPT.length ? 1.5 : 0;
+  }, options);
+
+  test('is its margin, and among many ids what the mask took of the model', async () => {
+    const { value } = await decide();
+    expect(value.text).toBe(`[${pieces[6]!}]`);
+    // between the brackets 1.5 in logits, between the pieces 2
+    expect(value.margin).toBeCloseTo(1.5, 6);
+    expect(value.openLogAllowed).toBeCloseTo(Math.log((1199 + Math.exp(2)) / (pieces.length + 2 + Math.exp(2))), 4);
+  });
+
+  test('is the same with the masses reported, which know of the other decisions too', async () => {
+    const [plain, measured] = [(await decide()).value, (await decide({ reportMass: true })).value];
+    expect([measured.margin, measured.openLogAllowed]).toEqual([plain.margin, plain.openLogAllowed]);
+    const wide = measured.mass!.steps.find(({ index }) => index === 1)!;
+    expect(Math.log(wide.allowed)).toBeCloseTo(plain.openLogAllowed, 3);
+    expect(measured.mass!.logAllowed).toBeLessThan(plain.openLogAllowed);
+  });
+});
+
 describe('the decision between patch and abstention', () => {
   /** A patch is the likelier token, abstentions together have more: `{"` has two thirds of `[{"op":"`, and so has `{`. */
   const pieces = [...PIECES, '{'];
@@ -284,8 +310,8 @@ describe('a patch that misses its goal', () => {
   }
 
   test('is taken back to its value, and the next best value is tried from the same state', async () => {
-    const { generation: { kind, text, ids, generatedTokenCount }, bannedCount, histories } = await decode('3');
-    expect({ kind, text, bannedCount }).toEqual({ kind: 'complete', text: '[3]', bannedCount: 2 });
+    const { generation: { kind, text, ids, generatedTokenCount, takenBackCount }, bannedCount, histories } = await decode('3');
+    expect({ kind, text, bannedCount, takenBackCount }).toEqual({ kind: 'complete', text: '[3]', bannedCount: 2, takenBackCount: 2 });
     expect(ids.map(digitOf).join('')).toBe('[3]');
     // two values more than the output has
     expect(generatedTokenCount).toBe(ids.length + 2);
@@ -297,6 +323,27 @@ describe('a patch that misses its goal', () => {
     const { generation } = await decode('2');
     expect(generation.sequenceLogProbability).toBeLessThan(0);
     expect(Math.exp(generation.sequenceLogProbability)).toBeGreaterThan(0.5);
+  });
+
+  test.each([
+    { what: 'that began and then leads nowhere is one without a goal', dryAfter: 1, outcome: { ok: true, value: { kind: 'goal-unreachable', text: '[' } } },
+    { what: 'that allows nothing from the start is a fault', dryAfter: 0, outcome: { ok: false, error: { code: 'mask/empty' } } },
+  ])('a mask $what', async ({ dryAfter, outcome }) => {
+    const { matcher } = missingMatcher('1');
+    let count = 0;
+    const dry: MaskMatcher = {
+      ...matcher,
+      allowedIds: (out) => (count >= dryAfter ? 0 : matcher.allowedIds(out)),
+      forcedTokens: () => [],
+      acceptToken(id) {
+        count += 1;
+        return matcher.acceptToken(id);
+      },
+    };
+    const engine = createScriptedEngine({ logitWidth: dry.logitWidth, script: (_, out) => void (out[1] = 9) });
+    const start = await engine.extend(engine.emptyCache, PROMPT);
+    if (!start.ok) throw new Error(start.error.code);
+    expect(await generate(engine, dry, start.value, { sampler: GREEDY, clock: () => 0, maxTokens: 40 })).toMatchObject(outcome);
   });
 
   test.each(['4', undefined])('ends after three values: the right one is %s', async (right) => {

@@ -168,7 +168,7 @@ export async function generate(engine: Engine, matcher: MaskMatcher, start: Prom
     ids,
     generatedTokenCount: ids.length + takenBackCount,
     forcedTokenCount,
-    ...combineDecisions(figures, opening?.abstainShare),
+    ...combineDecisions(figures, opening?.abstainShare, takenBackCount),
     mass: reportMass ? { opening: openingMass, steps: known.map((each) => each.step), logAllowed: sum(known, (each) => each.logAllowed) } : undefined,
     closed: closed === undefined ? undefined : { logShare: sum(figures, (each) => each.logShare), hasLeft: maskTrail.closedCount !== maskTrail.ids.length },
     maskDigest: cursor.maskDigest(),

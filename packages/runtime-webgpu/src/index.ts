@@ -44,5 +44,5 @@ export {
   CALIBRATION_FILE, CALIBRATION_VERSION, confidenceOf, FEATURES, featuresOf, readCalibration, type Calibration, type CalibrationIssue, type ConfidenceMap, type Feature, type Features,
 } from './release/calibration.ts';
 export type { Release } from './release/release.ts';
-export { readPatchSignals, VALUE_SOURCES, type DecisionSignals, type PatchSignals, type ValueSource } from './release/signals.ts';
+export { readPatchSignals, type DecisionSignals, type PatchSignals, type ValueSource } from './release/signals.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

@@ -73,7 +73,8 @@ export class MaskCursor {
     const own = freeList.read(this.#free);
     const closed = this.#inUse();
     const narrow = closed === undefined ? undefined : closedList.read(closed);
-    if (own.count === 0) return err({ code: 'mask/empty' });
+    // a mask that began has an end within its budget, save where a goal turned down what was to be that end
+    if (own.count === 0) return this.#trail.length > 0 ? ok({ kind: 'goal-unreachable' }) : err({ code: 'mask/empty' });
     if (narrow?.count === 0) this.leaveClosed();
     else if (narrow !== undefined && narrow.count < own.count) return ok({ kind: 'decision', allowed: narrow, wider: own });
     this.#isVetted = false;

@@ -134,9 +134,9 @@ describe('under the real mask', () => {
 });
 
 describe('signals and trail', () => {
-  test('the share of abstentions is always there, the mass where it is asked for', async () => {
+  test('the share of abstentions and what tells a patch’s confidence are always there, the mass where it is asked for', async () => {
     const plain = await propose(parts());
-    expect((await propose(parts(), { speculate: false })).signals).toEqual({ abstainShare: expect.closeTo(1 / (1 + Math.exp(3)), 1) as number });
+    expect((await propose(parts(), { speculate: false })).signals).toEqual({ abstainShare: expect.closeTo(1 / (1 + Math.exp(3)), 1) as number, patch: expect.objectContaining({ margin: 3 }) as object });
     expect(plain.maskTrail).toMatchObject({ closedCount: null, ids: expect.objectContaining({ length: plain.cost.generatedTokenCount }) as number[] });
     const { mass } = (await propose(parts(), { reportMass: true })).signals as unknown as { readonly mass: MassReport };
     expect(mass.steps).toHaveLength(2);
@@ -246,7 +246,7 @@ describe('failures end the repair with a code and a sentence', () => {
 test('the identity names model, adapter, prompt, vocabulary and sampling', () => {
   const { identity } = createMaskedProposer(parts().parts, { sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 } });
   expect(identity).toEqual({
-    backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '1', vocabulary: vocabulary.digest,
+    backend: 'scripted', modelDigest: '0'.repeat(64), format: 'script', adapterDigest: null, promptVersion: '2', vocabulary: vocabulary.digest,
     sampling: { kind: 'random', temperature: 1, topP: 0.9, seed: 7 }, excludeNoOps: true, goal: true, maxAnswerTokens: 256, jumpForward: true, speculate: true,
     provenance: 'off', provenanceShare: 0.5, search: 'decode', unmaskable: 'refuse', abstainShare: null,
   });

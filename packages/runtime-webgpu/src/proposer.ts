@@ -265,13 +265,14 @@ async function exactProposal(
   }
   if (!found.ok) return err(toProposerFailure(found.error));
   const { text, ids, forcedTokenCount, logProbability, outputCount, margin, maskDigest } = found.value;
-  // free text has more outputs than are searched
-  const decisions = { sequenceLogProbability: logProbability, margin, openLogAllowed: 0, abstainShare: found.value.abstainShare };
+  // free text has more outputs than are searched, and those listed reach the goal
+  const { abstainShare: share } = found.value;
+  const decisions = { sequenceLogProbability: logProbability, margin, openLogAllowed: 0, abstainShare: share, takenBackCount: 0 };
   const { signals, ...released } = releaseAnswer(attempt.observation, text, decisions, settings.release);
   return ok({
     kind: 'text', ...released, maskDigest, maskTrail: { ids, closedCount: null },
     cost: { ...spent, generatedTokenCount: ids.length, forcedTokenCount, decodeMs: clock() - startedAt },
-    signals: { exact: { outputCount, margin: margin ?? null }, ...signals, ...approximatedSignal(masks) },
+    signals: { ...(share === undefined ? {} : { abstainShare: share }), exact: { outputCount, margin: margin ?? null }, ...signals, ...approximatedSignal(masks) },
   });
 }
 

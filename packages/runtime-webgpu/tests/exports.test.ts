@@ -7,9 +7,12 @@ import * as webllm from '../src/webllm/index.ts';
 test('the public names are these and no others', () => {
   expect(Object.keys(entry).sort()).toMatchInlineSnapshot(`
     [
+      "CALIBRATION_FILE",
+      "CALIBRATION_VERSION",
       "DEFAULT_MAX_ANSWER_TOKENS",
       "DEFAULT_PROVENANCE_SHARE",
       "DEFAULT_RULES",
+      "FEATURES",
       "GRAPH_VERSION",
       "LINEAR_NAMES",
       "MaskCursor",
@@ -17,6 +20,7 @@ test('the public names are these and no others', () => {
       "approximateContract",
       "buildGraph",
       "buildPrompt",
+      "confidenceOf",
       "createDrafter",
       "createMaskedProposer",
       "createOrtEngine",
@@ -30,6 +34,7 @@ test('the public names are these and no others', () => {
       "describeEngine",
       "encodePrompt",
       "enumerateOutputs",
+      "featuresOf",
       "generate",
       "graphCacheKey",
       "logSumExp",
@@ -39,7 +44,9 @@ test('the public names are these and no others', () => {
       "promptText",
       "publicSources",
       "readAdapter",
+      "readCalibration",
       "readGguf",
+      "readPatchSignals",
       "replayMask",
       "scoreOutputs",
       "weightReport",

@@ -1,4 +1,4 @@
-/** The whole policy on the real model with the adapter that ships, against 20 answers of the reference implementation. */
+/** The whole policy on the real model with the adapter that ships, on 20 repairs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyPatch, parsePatch, type Observation, type Proposal } from '@contractrl/core';
 import { compileMask } from '@contractrl/grammar-mask';
@@ -42,9 +42,9 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     expect(encoded.ok && encoded.value.ids).toEqual(reference.promptIds);
   });
 
-  test.each(REFERENCE_REPAIRS)('$id: an admissible patch or an abstention, the adapter’s own answer, and the same without speculation or jump-forward', async (reference) => {
+  test.each(REFERENCE_REPAIRS)('$id: an admissible patch or an abstention, the recorded one, and the same without speculation or jump-forward', async (reference) => {
     const proposal = await propose(reference);
-    // the reference decoded without a mask and was right in form each time: there the mask must change nothing
+    // recorded with this package: the answer under the mask that the adapter gives greedily
     expect(proposal).toMatchObject({ kind: 'text', text: reference.answer });
     const { contract, state } = observationOf(requestOf(reference));
     if (!/^\{"abstain":"[a-z-]+"\}$/u.test(proposal.text)) {

@@ -38,7 +38,8 @@ def random_model(stop_id):
     model = transformers.LlamaForCausalLM(config)
     with torch.no_grad():
         model.model.embed_tokens.weight.normal_(0, 1)
-        model.model.embed_tokens.weight[stop_id] *= 3
+        model.lm_head.weight.normal_(0, 1)
+        model.lm_head.weight[stop_id] *= 3
     return model
 
 

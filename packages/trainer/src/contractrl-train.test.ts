@@ -104,7 +104,7 @@ describe('serve-reward', () => {
 
 test.each([
   ['no command', []], ['an unknown command', ['train']], ['no folder', ['export']], ['an unknown format', ['export', '--out', 'x', '--format', 'csv']],
-  ['a count of none', ['export', '--out', 'x', '--count', '0']], ['a group of one', ['export', '--out', 'x', '--group', '1']], ['a seed that is no number', ['export', '--out', 'x', '--seed', 'a']],
+  ['unknown turns', ['export', '--out', 'x', '--turns', 'alpaca']], ['a count of none', ['export', '--out', 'x', '--count', '0']], ['a group of one', ['export', '--out', 'x', '--group', '1']], ['a seed that is no number', ['export', '--out', 'x', '--seed', 'a']],
   ['a weight below 0', ['export', '--out', 'x', '--retry=-1']], ['a weight that is empty', ['serve-reward', '--token', '']], ['weights given twice', ['serve-reward', '--manifest', 'x', '--token', '1']],
 ])('%s is wrong usage', async (_, args) => {
   expect(await runWith(args)).toBe(2);

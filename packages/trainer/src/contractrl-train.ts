@@ -1,5 +1,5 @@
 /**
- * `contractrl-train export --out FOLDER [--format trl|verl] [--count N] [--seed S] [--group G] [--data FOLDER] [λ]` writes prompts, labels and the way they are judged
+ * `contractrl-train export --out FOLDER [--format trl|verl] [--turns chatml|llama3] [--count N] [--seed S] [--group G] [--data FOLDER] [λ]` writes prompts, labels and the way they are judged
  * for trainers on other machines; `contractrl-train serve-reward [--manifest FILE | λ] [--model base|FILE]` judges what comes back, line by line. λ are the weights
  * `--collateral`, `--retry`, `--refused` and `--token`. Code 1: what was asked for cannot be had, and why has been told. Code 2: wrong usage.
  */
@@ -10,6 +10,7 @@ import { prepareDataset, type Output } from './data/prepare-dataset.ts';
 import { isWeight, readWeightsOfManifest } from './export/export-manifest.ts';
 import { answerLine } from './export/reward-server.ts';
 import { createMaskAlong, type MaskAlong } from './export/token-masks.ts';
+import { TURN_FORMATS } from './export/rows.ts';
 import { EXPORT_FORMATS, writeExport } from './export/write-export.ts';
 import { DEFAULT_REWARD_WEIGHTS, type RewardWeights } from './grpo/reward.ts';
 import { openModel } from './open-model.ts';
@@ -18,11 +19,11 @@ import { PACKAGED_DATA } from './packaged-data.ts';
 const WEIGHT_OPTIONS = { collateral: { type: 'string' }, retry: { type: 'string' }, refused: { type: 'string' }, token: { type: 'string' } } as const;
 const EXPORT_OPTIONS = {
   out: { type: 'string' }, format: { type: 'string', default: 'trl' }, count: { type: 'string', default: '4000' }, seed: { type: 'string', default: '13' }, group: { type: 'string', default: '8' },
-  data: { type: 'string' }, ...WEIGHT_OPTIONS,
+  turns: { type: 'string', default: 'chatml' }, data: { type: 'string' }, ...WEIGHT_OPTIONS,
 } as const;
 const SERVE_OPTIONS = { manifest: { type: 'string' }, model: { type: 'string' }, ...WEIGHT_OPTIONS } as const;
 
-const USAGE = `Usage: export --out FOLDER [--format trl|verl] [--count N] [--seed S] [--group G] [--data FOLDER] [--collateral λ] [--retry λ] [--refused λ] [--token λ]
+const USAGE = `Usage: export --out FOLDER [--format trl|verl] [--turns chatml|llama3] [--count N] [--seed S] [--group G] [--data FOLDER] [--collateral λ] [--retry λ] [--refused λ] [--token λ]
    or: serve-reward [--manifest FILE] [--model base|FILE] [--collateral λ] [--retry λ] [--refused λ] [--token λ]   (the weights are the manifest’s, or given here)`;
 
 /** A group of one has no advantage. */
@@ -48,15 +49,16 @@ function exportCommand(args: readonly string[], dataFolder: string, output: Outp
   const { values } = parseArgs({ args: [...args], options: EXPORT_OPTIONS });
   const [count, seed, groupSize] = [values.count, values.seed, values.group].map(Number) as [number, number, number];
   const format = EXPORT_FORMATS.find((each) => each === values.format);
+  const turns = TURN_FORMATS.find((each) => each === values.turns);
   const weights = weightsOf(values);
   if (
-    values.out === undefined || format === undefined || weights === undefined || !Number.isInteger(count) || count < 1 || !Number.isInteger(seed) || seed < 0
+    values.out === undefined || format === undefined || turns === undefined || weights === undefined || !Number.isInteger(count) || count < 1 || !Number.isInteger(seed) || seed < 0
     || !Number.isInteger(groupSize) || groupSize < SMALLEST_GROUP
   ) return wrongUsage(output);
   const folder = values.data ?? (dataFolder === '' ? PACKAGED_DATA : dataFolder);
   const data = prepareDataset(folder, { seed, count, syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE }, output);
   if (data === undefined) return 1;
-  const written = writeExport(data, { folder: values.out, format, groupSize, weights });
+  const written = writeExport(data, { folder: values.out, format, turns, groupSize, weights });
   if (!written.ok) {
     output.tell(`${written.error.code}: ${written.error.train} rows to train on, ${written.error.validation} to validate with: raise --count.`);
     return 1;

@@ -6,6 +6,8 @@ import { createTokenizer, readGguf, type GgufModel, type Tokenizer } from '@cont
 import { fetchModel, formatModelFailure } from '@contractrl/runtime-webgpu/node';
 
 const BASE_NAME = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+/** Node reads no larger file at once. */
+const MAX_FILE_BYTES = 2 ** 31 - 1;
 
 export interface OpenedModel {
   readonly model: GgufModel;
@@ -19,6 +21,7 @@ export async function openModel(path: string | undefined, signal: AbortSignal | 
   const located = await fetchModel({ ...(path === undefined ? {} : { model: path }), ...(signal === undefined ? {} : { signal }) });
   if (!located.ok) return `${located.error.code}: ${formatModelFailure(located.error)}`;
   const unusable = (code: string): string => `${code}: the model file ${located.value.path} cannot be used`;
+  if (located.value.sizeBytes > MAX_FILE_BYTES) return `model/too-large: the model file ${located.value.path} has 2 GiB or more: give one with fewer bits a weight, or a smaller base`;
   const model = await readGguf(readFileSync(located.value.path), { digest: located.value.sha256 as GgufModel['digest'] });
   if (!model.ok) return unusable(model.error.code);
   const tokenizer = createTokenizer(model.value);

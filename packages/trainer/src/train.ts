@@ -10,7 +10,7 @@ import { DEFAULT_SYNTHETIC_SHARE, DEFAULT_VALIDATION_SHARE } from './data/build-
 import { prepareDataset, type Output } from './data/prepare-dataset.ts';
 import { runGrpo, type GrpoSummary, type RunGrpoIssue } from './grpo/run-grpo.ts';
 import type { GrpoSettings } from './grpo/settings.ts';
-import { GRPO_ADVICE, GRPO_OPTIONS, GRPO_USAGE, grpoLine, openStart, readGrpoSettings, type GrpoOptionName } from './grpo/train-grpo.ts';
+import { GRPO_ADVICE, GRPO_OPTIONS, GRPO_USAGE, grpoLine, openStart, readGrpoSettings, type GrpoOptionName } from './grpo/command.ts';
 import type { GrpoEvent } from './grpo/train.ts';
 import { openModel, type OpenedModel } from './open-model.ts';
 import { PACKAGED_DATA } from './packaged-data.ts';

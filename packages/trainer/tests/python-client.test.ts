@@ -18,7 +18,7 @@ describe.skipIf(!hasPython)(`the Python client${hasPython ? '' : ' (skipped: no 
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'contractrl-python-'));
-    const written = writeExport(dataset, { folder: join(folder, 'data'), format: 'trl', groupSize: 4, weights: { collateral: 1, retry: 1, refused: 0.5, token: 0.25 } });
+    const written = writeExport(dataset, { folder: join(folder, 'data'), format: 'trl', turns: 'chatml', groupSize: 4, weights: { collateral: 1, retry: 1, refused: 0.5, token: 0.25 } });
     if (!written.ok) throw new Error(written.error.code);
     writeFileSync(join(folder, 'server.mjs'), await bundleProgram('contractrl-train-main.ts'));
     writeFileSync(join(folder, 'given.json'), JSON.stringify({ task: taskText(example!), answer: example!.answer }));

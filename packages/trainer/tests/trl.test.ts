@@ -36,7 +36,7 @@ const missing = python === undefined
   ? 'set CONTRACTRL_TRL_PYTHON to a Python with the packages of python/requirements.txt, or run `npm run smoke:trl`'
   : existsSync(modelPath()) ? undefined : 'no model file; run `contractrl model fetch`';
 /** Logits are of size 20 to 60; float32 on both sides. */
-const TOLERANCE = 1e-2;
+const TOLERANCE = 1e-3;
 
 describe.skipIf(missing !== undefined)(`TRL on the CPU, two layers${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   const dataset = tinyDataset(80);
@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)(`TRL on the CPU, two layers${missing === 
     if (typeof opened === 'string') throw new Error(opened);
     base = opened;
     for (const format of ['trl', 'verl'] as const) {
-      const written = writeExport(dataset, { folder: at(format), format, groupSize: 4, weights: DEFAULT_REWARD_WEIGHTS });
+      const written = writeExport(dataset, { folder: at(format), format, turns: 'chatml', groupSize: 4, weights: DEFAULT_REWARD_WEIGHTS });
       if (!written.ok) throw new Error(written.error.code);
     }
     mkdirSync(at('model'));
@@ -110,10 +110,18 @@ describe.skipIf(missing !== undefined)(`TRL on the CPU, two layers${missing === 
     const [weights, configText] = [readFileSync(join(folder, 'out', 'adapter', 'adapter_model.safetensors')), readFileSync(join(folder, 'out', 'adapter', 'adapter_config.json'), 'utf8')];
     const adapter = await readAdapter(weights, configText, { promptVersion: PROMPT_VERSION });
     if (!adapter.ok) throw new Error(adapter.error.code, { cause: adapter.error });
-    for (const [index, ids] of result.promptIds.entries()) expect(distance(await logitsOf(ids), result.baseLogits[index]!)).toBeLessThan(TOLERANCE);
+    const largestDifference = async (there: SmokeResult['logits']): Promise<number> => {
+      const differences: number[] = [];
+      for (const [index, ids] of result.promptIds.entries()) differences.push(distance(await logitsOf(ids), there[index]!));
+      return Math.max(...differences);
+    };
+    const without = await largestDifference(result.baseLogits);
     expect(engine.useAdapter(adapter.value)).toEqual({ ok: true, value: undefined });
-    for (const [index, ids] of result.promptIds.entries()) expect(distance(await logitsOf(ids), result.logits[index]!)).toBeLessThan(TOLERANCE);
-    expect(distance(result.logits[0]!, result.baseLogits[0]!)).toBeGreaterThan(10 * TOLERANCE);
+    const withIt = await largestDifference(result.logits);
+    const learnt = distance(result.logits[0]!, result.baseLogits[0]!);
+    console.log({ without, withIt, learnt });
+    expect(Math.max(without, withIt)).toBeLessThan(TOLERANCE);
+    expect(learnt).toBeGreaterThan(100 * TOLERANCE);
   });
 
   test('a repair with it ends as every repair may, and nothing is accepted that is not valid', async () => {
@@ -123,7 +131,7 @@ describe.skipIf(missing !== undefined)(`TRL on the CPU, two layers${missing === 
     const outcome = await repairer.repair(request.value, { deterministic: false });
     console.log(outcome.status, 'reason' in outcome ? outcome.reason : outcome.argumentsText);
     expect(['repaired', 'abstained', 'failed']).toContain(outcome.status);
-    expect(outcome.frozen.opened.proposer).toMatchObject({ adapter: engine.adapterDigest, promptVersion: PROMPT_VERSION });
+    expect(outcome.frozen.opened.proposer).toMatchObject({ adapterDigest: engine.adapterDigest, promptVersion: PROMPT_VERSION });
     expect(outcome.frozen.proposals.length).toBeGreaterThan(0);
   });
 

@@ -73,8 +73,8 @@ describe.skipIf(!isBuilt)(`the built program${isBuilt ? '' : ' (not built)'}`, (
       const example = JSON.parse(await readFile(join(PACKAGE, 'examples', 'renamed-field.json'), 'utf8')) as { readonly id: string };
       const { code, output } = await runBin(['repair', '-', '--json', '--offline', '--ledger', ledger], JSON.stringify(example));
       expect(JSON.parse(output)).toMatchObject({
-        id: example.id, status: 'repaired', arguments: { path: 'README.md' }, attempts: 1, operations: 2,
-        patch: [{ op: 'add', path: '/path', value: 'README.md' }, { op: 'remove', path: '/filePath' }],
+        id: example.id, status: 'repaired', arguments: { path: 'README.md' }, attempts: 1, operations: 1,
+        patch: [{ op: 'move', from: '/filePath', path: '/path' }],
       });
       expect(code).toBe(EXIT.ok);
       expect(await runBin(['ledger', 'verify', ledger, '--json'])).toMatchObject({ code: EXIT.ok, output: expect.stringContaining('"ok":true') as string });

@@ -25,7 +25,7 @@ export interface RepairRecord {
   readonly reason?: string;
   readonly attempts: number;
   readonly operations: number;
-  /** Null where no policy answered. */
+  /** As the policy says: of a calibrated one's patch the probability that it is right, else that of its answer among the admissible ones. Null where none answered. */
   readonly confidence: number | null;
   readonly tokens: { readonly prompt: number; readonly generated: number; readonly forced: number };
   readonly timing: { readonly totalMs: number; readonly prefillMs: number; readonly decodeMs: number; readonly maskMs: number };

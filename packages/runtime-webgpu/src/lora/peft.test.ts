@@ -75,7 +75,7 @@ test.each([
 });
 
 test('the shipped adapter is of rank 8 for 30 layers, and its card names its digest', async () => {
-  const file = (name: string): Buffer => readFileSync(new URL(`../../adapters/sft-r8/${name}`, import.meta.url));
+  const file = (name: string): Buffer => readFileSync(new URL(`../../adapters/r8/${name}`, import.meta.url));
   const read = await readAdapter(file('adapter_model.safetensors'), file('adapter_config.json').toString(), { base: 'HuggingFaceTB/SmolLM2-135M-Instruct' });
   if (!read.ok) throw new Error(read.error.code);
   expect(read.value).toMatchObject({ rank: 8, alpha: 16 });

@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Digest } from '@contractrl/core';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeAdapter } from '../lora/peft.ts';
 import { BASE_MODEL } from '../model/base-model.ts';
+import { PROMPT_VERSION } from '../prompt.ts';
+import { CALIBRATION_FILE, CALIBRATION_VERSION } from '../release/calibration.ts';
 import { openRepairer } from './open-repairer.ts';
 import { DEFAULT_ADAPTER_FOLDER, openRuntime, type OpenFailure, type OpenOptions } from './open-runtime.ts';
 
@@ -51,8 +55,42 @@ test.each([
   expect(failure.message).toContain(adapter);
 });
 
+describe('the calibration beside an adapter', () => {
+  const weights = writeAdapter({ rank: 1, alpha: 1, digest: '0'.repeat(64) as Digest, layers: [{ q: { a: new Float32Array(2), b: new Float32Array(2), inputSize: 2, outputSize: 2 } }] }, 'b', { promptVersion: PROMPT_VERSION });
+  const digest = createHash('sha256').update(weights.weights).digest('hex');
+  const map = { kind: 'isotonic', feature: 'margin', points: [[0, 0.5]] };
+  const good = { version: CALIBRATION_VERSION, adapterDigest: digest, promptVersion: PROMPT_VERSION, map, threshold: 0.5, report: {} };
+
+  /** Reading goes on to the model, which is none, where nothing is wrong with adapter and calibration. */
+  async function codeWith(calibration: string | undefined, release?: OpenOptions['release']): Promise<OpenFailure> {
+    const adapter = join(folder, 'adapter');
+    await mkdir(adapter);
+    await writeFile(join(adapter, 'adapter_model.safetensors'), weights.weights);
+    await writeFile(join(adapter, 'adapter_config.json'), weights.configText);
+    if (calibration !== undefined) await writeFile(join(adapter, CALIBRATION_FILE), calibration);
+    return failureOf(options({ adapter, ...(release === undefined ? {} : { release }) }));
+  }
+
+  test.each<{ readonly what: string; readonly calibration: string | undefined; readonly release?: OpenOptions['release']; readonly code: string }>([
+    { what: 'that fits is taken', calibration: JSON.stringify(good), code: 'model/not-gguf' },
+    { what: 'with a threshold of the caller’s own is taken', calibration: JSON.stringify(good), release: { threshold: 0.9 }, code: 'model/not-gguf' },
+    { what: 'that is not there is none', calibration: undefined, code: 'model/not-gguf' },
+    { what: 'that is not there cannot have a threshold', calibration: undefined, release: { threshold: 0.9 }, code: 'calibration/missing' },
+    { what: 'of another adapter is refused', calibration: JSON.stringify({ ...good, adapterDigest: 'b'.repeat(64) }), code: 'calibration/other-adapter' },
+    { what: 'of another prompt is refused', calibration: JSON.stringify({ ...good, promptVersion: 'other' }), code: 'calibration/other-prompt' },
+    { what: 'of another version is refused', calibration: JSON.stringify({ ...good, version: '0' }), code: 'calibration/other-version' },
+    { what: 'that was cut off is refused', calibration: JSON.stringify(good).slice(0, 80), code: 'calibration/not-json' },
+    { what: 'with another form is refused', calibration: JSON.stringify({ ...good, map: {} }), code: 'calibration/bad-form' },
+    { what: 'is not looked at where the rule is off', calibration: '{', release: 'off', code: 'model/not-gguf' },
+  ])('$what', async ({ calibration, release, code }) => {
+    const failure = await codeWith(calibration, release);
+    expect(failure.code).toBe(code);
+    if (code.startsWith('calibration/')) expect(failure.message).toMatch(/\.$/u);
+  });
+});
+
 test('the default adapter ships with the package', async () => {
-  expect(DEFAULT_ADAPTER_FOLDER).toMatch(/adapters[/\\]sft-r8$/u);
+  expect(DEFAULT_ADAPTER_FOLDER).toMatch(/adapters[/\\]r8$/u);
   // it is read before the model: were it missing, this would be an adapter's code
   expect((await failureOf(options())).code).toBe('model/not-gguf');
 });

@@ -65,7 +65,7 @@ export interface OpenFailure {
 }
 
 /** The adapter that ships with this package. */
-export const DEFAULT_ADAPTER_FOLDER: string = fileURLToPath(new URL('../../adapters/sft-r8', import.meta.url));
+export const DEFAULT_ADAPTER_FOLDER: string = fileURLToPath(new URL('../../adapters/r8', import.meta.url));
 const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
 const ADAPTER_CONFIG = 'adapter_config.json';
 

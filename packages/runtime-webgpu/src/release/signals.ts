@@ -29,13 +29,15 @@ export interface DecisionSignals {
   readonly openLogAllowed: number;
   /** What an abstention had of the probability that patches and abstentions had together; undefined where there was no such decision. */
   readonly abstainShare: number | undefined;
+  /** Tokens of values that were tried first and missed the goal: what was written in their place is not what the model wanted. */
+  readonly takenBackCount: number;
 }
 
-export function combineDecisions(figures: readonly DecisionFigures[], abstainShare: number | undefined): DecisionSignals {
+export function combineDecisions(figures: readonly DecisionFigures[], abstainShare: number | undefined, takenBackCount: number): DecisionSignals {
   const margin = figures.reduce((least, each) => Math.min(least, each.margin), Infinity);
   return {
     sequenceLogProbability: figures.reduce((sum, each) => sum + each.logProbability, 0), margin: Number.isFinite(margin) ? margin : undefined,
-    openLogAllowed: figures.reduce((sum, each) => sum + each.logAllowed, 0), abstainShare,
+    openLogAllowed: figures.reduce((sum, each) => sum + each.logAllowed, 0), abstainShare, takenBackCount,
   };
 }
 
@@ -58,20 +60,20 @@ export function signalsOfPatch(observation: Observation, patch: Patch, decisions
   if (written === undefined) return undefined;
   const sources: Record<ValueSource, number> = { request: 0, context: 0, candidate: 0, literal: 0, derived: 0, example: 0, none: 0 };
   for (const { origin, value } of written) sources[sourceOf(origin, value, observation.contract)] += 1;
-  const { sequenceLogProbability, margin, openLogAllowed, abstainShare } = decisions;
-  return { sequenceLogProbability, margin, openLogAllowed, abstainShare, sources };
+  const { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount } = decisions;
+  return { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount, sources };
 }
 
 /** The signals of a proposal's patch as they stand in its record, read back; undefined where there are none. */
 export function readPatchSignals({ patch, abstainShare }: JsonObject): PatchSignals | undefined {
   if (patch === undefined || !isJsonObject(patch)) return undefined;
-  const { sequenceLogProbability, margin, openLogAllowed, sources } = patch;
+  const { sequenceLogProbability, margin, openLogAllowed, takenBackCount, sources } = patch;
   const isNumber = (value: JsonValue | undefined): value is number => typeof value === 'number';
-  if (!isNumber(sequenceLogProbability) || !isNumber(openLogAllowed) || sources === undefined || !isJsonObject(sources)) return undefined;
+  if (!isNumber(sequenceLogProbability) || !isNumber(openLogAllowed) || !isNumber(takenBackCount) || sources === undefined || !isJsonObject(sources)) return undefined;
   const counts = VALUE_SOURCES.map((source) => [source, sources[source]] as const);
   if (!counts.every(([, count]) => isNumber(count))) return undefined;
   return {
-    sequenceLogProbability, openLogAllowed, margin: isNumber(margin) ? margin : undefined, abstainShare: isNumber(abstainShare) ? abstainShare : undefined,
+    sequenceLogProbability, openLogAllowed, takenBackCount, margin: isNumber(margin) ? margin : undefined, abstainShare: isNumber(abstainShare) ? abstainShare : undefined,
     sources: Object.fromEntries(counts) as PatchSignals['sources'],
   };
 }
@@ -85,7 +87,8 @@ function sourceOf(origin: Origin, value: JsonPrimitive, { document: { tool } }: 
     case 'schema-literal':
       return origin.keywordLocation !== undefined && tokensOf(origin.keywordLocation).at(-1) === 'examples' ? 'example' : 'literal';
     default:
-      return origin.derivation === 'verbatim' ? origin.kind : 'derived';
+      // a text can hold a number in no other way
+      return origin.derivation === 'verbatim' || origin.derivation === 'string-to-number' ? origin.kind : 'derived';
   }
 }
 

@@ -7,6 +7,6 @@ test.each([
   ['config', 'adapter_config.json'],
   ['weights', 'adapter_model.safetensors'],
 ] as const)('the pin of the adapter\'s %s is that of the file that ships', (part, name) => {
-  const bytes = readFileSync(new URL(`../../adapters/sft-r8/${name}`, import.meta.url));
+  const bytes = readFileSync(new URL(`../../adapters/r8/${name}`, import.meta.url));
   expect(DEFAULT_ADAPTER[part]).toEqual({ sha256: createHash('sha256').update(bytes).digest('hex'), sizeBytes: bytes.length });
 });

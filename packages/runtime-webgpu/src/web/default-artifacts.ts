@@ -9,8 +9,8 @@ type Pin = Omit<PinnedFile, 'url'>;
 
 export const DEFAULT_MODEL: Pin = { sha256: BASE_MODEL.sha256, sizeBytes: BASE_MODEL.sizeBytes };
 
-/** The adapter in `adapters/sft-r8`. */
+/** The adapter in `adapters/r8`. */
 export const DEFAULT_ADAPTER: { readonly config: Pin; readonly weights: Pin } = {
-  config: { sha256: '83542c346acb8e7b3e4982cc81453a953f82cbe71dce82f09d7ebde51001e701', sizeBytes: 351 },
-  weights: { sha256: '41db5b93efc796b38033a146d71b0e5fa5630406b663215b7564ae56f1201c96', sizeBytes: 4_938_648 },
+  config: { sha256: '184a884564a338f228541805a9842857db30f057b9b07c94fc503a1aa9d96207', sizeBytes: 469 },
+  weights: { sha256: '0a5f9c7af0277c693452af41ff6f0e4f984b9722ef49c1a7d2ef8cb8c5ddd1dc', sizeBytes: 4_938_632 },
 };

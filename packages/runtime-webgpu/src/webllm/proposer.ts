@@ -201,7 +201,7 @@ async function write(
   if (kind === 'complete' && !cursor.isTerminated()) kind = 'incomplete';
   const known = figures.flatMap((each) => each.masses ?? []);
   return ok({
-    kind, cursor, tokenCount: ids.length + takenBackCount, forcedTokenCount, ...combineDecisions(figures, abstainShare),
+    kind, cursor, tokenCount: ids.length + takenBackCount, forcedTokenCount, ...combineDecisions(figures, abstainShare, takenBackCount),
     logShare: figures.reduce((sum, each) => sum + each.logShare, 0),
     mass: reportMass ? { opening: openingMass, steps: known.map(({ step }) => step), logAllowed: known.reduce((sum, each) => sum + each.logAllowed, 0) } : undefined,
     stepCount, prefillMs, decodeMs: clock() - startedAt - prefillMs - maskMs, maskMs,

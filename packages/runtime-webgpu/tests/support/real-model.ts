@@ -22,7 +22,7 @@ export async function loadRealModel(): Promise<GgufModel> {
 
 /** The adapter that the package ships. */
 export async function loadShippedAdapter(): Promise<LoraAdapter> {
-  const folder = new URL('../../adapters/sft-r8/', import.meta.url);
+  const folder = new URL('../../adapters/r8/', import.meta.url);
   const adapter = await readAdapter(readFileSync(new URL('adapter_model.safetensors', folder)), readFileSync(new URL('adapter_config.json', folder), 'utf8'));
   if (!adapter.ok) throw new Error(adapter.error.code);
   return adapter.value;

@@ -20,23 +20,22 @@ export interface CalibrationSource {
   readonly promptVersion: string;
   /** How the policy names itself. */
   readonly policy: JsonObject;
-  /** Digest of the data set's manifest. */
-  readonly manifestDigest: Digest;
-  readonly seed: number;
-  /** Of the validation side, run through the loop. */
+  /** Digest of the examples that were run, of the validation side. */
+  readonly examplesDigest: Digest;
   readonly exampleCount: number;
+  readonly seed: number;
 }
 
 /** A threshold of 1 lets nothing through: what cannot keep the rule is not released. */
 const NOTHING = 1;
 
-export function calibrationOf(fitted: FittedCalibration, rule: RiskRule, { adapterDigest, promptVersion, policy, manifestDigest, seed, exampleCount }: CalibrationSource): Calibration {
+export function calibrationOf(fitted: FittedCalibration, rule: RiskRule, { adapterDigest, promptVersion, policy, examplesDigest, exampleCount, seed }: CalibrationSource): Calibration {
   const { map, chosen, threshold, rowCount, rightCount, figures, logLosses, curve } = fitted;
   return {
     version: CALIBRATION_VERSION, adapterDigest, promptVersion, map, threshold: threshold?.threshold ?? NOTHING,
     report: {
       rule: { ...rule }, released: threshold === undefined ? null : { ...threshold }, map: chosen, rows: rowCount, right: rightCount, figures: { ...figures }, logLosses: { ...logLosses },
-      curve: curve.map((point): JsonValue => ({ ...point })), data: { manifest: manifestDigest, seed, split: 'validation', examples: exampleCount }, policy,
+      curve: curve.map((point): JsonValue => ({ ...point })), data: { split: 'validation', seed, examples: exampleCount, digest: examplesDigest }, policy,
     },
   };
 }

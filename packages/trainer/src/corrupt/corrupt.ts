@@ -4,7 +4,7 @@
  * So an example cannot teach what production would refuse. Reference: CHECKLIST A3, E1; TRAINING § Recipe.
  */
 import {
-  applyPatch, isJsonObject, jsonEqual, resolvePointer, ROOT_POINTER, tokensOf, validateArguments, type Contract, type InvalidReport, type JsonObject, type JsonPointer, type JsonValue, type ViolationCode,
+  applyPatch, isJsonArray, isJsonObject, jsonEqual, resolvePointer, ROOT_POINTER, schemaAt, tokensOf, validateArguments, type Contract, type InvalidReport, type JsonObject, type JsonPointer, type JsonValue, type ViolationCode,
 } from '@contractrl/core';
 import type { LegalCall } from '../legal-call.ts';
 import type { Random } from '../random.ts';
@@ -56,10 +56,16 @@ export function familiesOf(call: LegalCall): ReadonlySet<SingleFamily> {
   return new Set(faultsOf(call).keys());
 }
 
+/** In this share of draws a whole list is spoilt where there is one: its elements and the other members outnumber it. */
+const LISTS_FIRST = 0.3;
+
 /** Corruptions of the families that the judge confirms, places and forms in the stream's order. */
 function* takenOf(call: LegalCall, families: readonly SingleFamily[], random: Random): Generator<Corruption, undefined> {
   const faults = faultsOf(call);
-  for (const fault of random.shuffled(families.flatMap((family) => faults.get(family) ?? []))) {
+  const areListsFirst = random.chance(LISTS_FIRST);
+  const isFirst = ({ pointer }: Fault): boolean => areListsFirst && isJsonArray(resolvePointer(call.arguments, pointer));
+  const shuffled = random.shuffled(families.flatMap((family) => faults.get(family) ?? []));
+  for (const fault of [...shuffled.filter(isFirst), ...shuffled.filter((each) => !isFirst(each))]) {
     const taken = confirm(call, fault.family, [fault]);
     if (taken !== undefined) yield taken;
   }
@@ -117,10 +123,15 @@ function faultsOf({ contract, arguments: args }: LegalCall): ReadonlyMap<SingleF
   const objects = [ROOT_POINTER, ...places.filter(({ value }) => isJsonObject(value)).map(({ pointer }) => pointer)];
   const all = [
     ...places.flatMap((place: Place) => [...valueFaults(place), ...memberFaults(place, places)]), ...objects.flatMap((pointer) => extraFaults(args, pointer)),
-    ...contract.document.crossField.flatMap((check) => crossFieldFaults(check, args)),
+    ...contract.document.crossField.flatMap((check) => crossFieldFaults(check, args, (pointer) => namedValues(contract, args, pointer))),
   ];
   // what stands elsewhere in the call is copied from there: one canonical answer, not two
   const copied = new Set(all.filter(({ family }) => family === 'misplaced_value').map(({ pointer }) => pointer));
   const kept = all.filter(({ family, pointer }) => (family !== 'missing_required' && family !== 'wrong_type_lossy') || !copied.has(pointer));
   return new Map([...new Set(kept.map(({ family }) => family))].map((family) => [family, kept.filter((fault) => fault.family === family)]));
+}
+
+/** Values that the schema itself lists for a place, and both truth values. */
+function namedValues(contract: Contract, document: JsonObject, pointer: JsonPointer): readonly JsonValue[] {
+  return schemaAt(contract, document, pointer).flatMap(({ schema: { enum: literals, type } }) => [...(isJsonArray(literals) ? literals : []), ...(type === 'boolean' ? [true, false] : [])]);
 }

@@ -4,7 +4,7 @@ import { crossFieldFaults } from './cross-field-faults.ts';
 
 const ARGUMENTS: JsonObject = {
   low: 3, high: 9, same: 3, from: '2026-05-03', to: '2026-05-09', at: '2026-05-03T10:00:00Z', until: '2026-05-04T10:00:00Z', part: 4, rest: 5, all: 9,
-  list: ['a', 'b'], count: 2, pick: 'a', card: '1', holder: 'Ines',
+  list: ['a', 'b'], count: 2, pick: 'a', card: '1', holder: 'Ines', lines: [{ name: 'cup' }, { name: 'jug' }, { name: 'pan' }],
 };
 
 test.each<[string, CrossFieldCheck, string]>([
@@ -17,10 +17,14 @@ test.each<[string, CrossFieldCheck, string]>([
   ['a sum', { kind: 'sum', pointers: ['/part', '/rest'], total: '/all' }, '/all'],
   ['a member that another requires', { kind: 'requires', pointer: '/card', required: ['/holder'] }, '/holder'],
   ['the length of a list', { kind: 'list_length', pointer: '/list', compare: 'eq', to: '/count' }, '/list'],
+  ['a member that another excludes', { kind: 'excludes', pointer: '/card', excluded: ['/cash'] }, '/cash'],
+  ['a member that would exclude another', { kind: 'excludes', pointer: '/cash', excluded: ['/cheque', '/card'] }, '/card'],
+  ['one of two, both or none', { kind: 'exactly_one_of', pointers: ['/card', '/cash'] }, ''],
+  ['the only one of several that is there', { kind: 'at_least_one_of', pointers: ['/cash', '/card'] }, ''],
   ['a choice out of a list', { kind: 'member_of', pointer: '/pick', in: '/list' }, '/pick'],
 ])('%s: each fault breaks the check at its pointer', (_, check, pointer) => {
   expect(checkCrossField([check], ARGUMENTS)).toEqual([]);
-  const faults = crossFieldFaults(check, ARGUMENTS);
+  const faults = crossFieldFaults(check, ARGUMENTS, () => []);
   expect(faults.length).toBeGreaterThan(0);
   for (const fault of faults) {
     const spoilt = fault.spoil(ARGUMENTS);
@@ -31,10 +35,25 @@ test.each<[string, CrossFieldCheck, string]>([
 });
 
 test.each<[string, CrossFieldCheck]>([
-  ['what may not stand together', { kind: 'excludes', pointer: '/low', excluded: ['/other'] }],
-  ['the only one of several', { kind: 'exactly_one_of', pointers: ['/low', '/other'] }],
+  ['what may not stand together, neither being there', { kind: 'excludes', pointer: '/cash', excluded: ['/cheque'] }],
+  ['one of several that may all be there', { kind: 'at_least_one_of', pointers: ['/low', '/high'] }],
   ['texts without an order', { kind: 'lt', a: '/holder', b: '/pick' }],
   ['a function of the host', { kind: 'function', name: 'isOpen', version: '1' }],
 ])('%s: no fault, since it would need a value that nobody gave', (_, check) => {
-  expect(crossFieldFaults(check, ARGUMENTS)).toEqual([]);
+  expect(crossFieldFaults(check, ARGUMENTS, () => [])).toEqual([]);
+});
+
+test('one of two is spoilt both ways: left out, and written beside the other with any value that its schema names', () => {
+  const faults = crossFieldFaults({ kind: 'exactly_one_of', pointers: ['/card', '/cash'] }, ARGUMENTS, () => [true]);
+  expect(faults.map(({ form, patch }) => [form, ...patch])).toEqual([
+    ['exactly_one_of', { op: 'add', path: '/card', value: '1' }], ['exactly_one_of-both', { op: 'remove', path: '/cash' }], ['exactly_one_of-both', { op: 'remove', path: '/cash' }],
+  ]);
+  expect(faults.map(({ spoil }) => (spoil(ARGUMENTS) as JsonObject)['cash'])).toEqual([undefined, '1', true]);
+});
+
+test('elements that must differ are made alike at the later one', () => {
+  const check: CrossFieldCheck = { kind: 'unique_by', pointer: '/lines', by: '/name' };
+  const faults = crossFieldFaults(check, ARGUMENTS, () => []);
+  expect(faults.map(({ pointer }) => pointer)).toEqual(['/lines/1/name', '/lines/2/name']);
+  for (const { spoil, pointer } of faults) expect(checkCrossField([check], spoil(ARGUMENTS) as JsonObject).map((violation) => violation.pointer)).toEqual([pointer]);
 });

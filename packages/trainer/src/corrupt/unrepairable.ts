@@ -3,9 +3,10 @@
  * the call nor in the schema: the policy could only invent it. Reference: CHECKLIST B2, B9; TRAINING § What goes wrong, 6.
  */
 import {
-  applyPatch, loadContract, resolvePointer, schemaAt, type Contract, type JsonObject, type JsonPointer, type JsonValue, type Operation,
+  applyPatch, childOf, isPrefix, loadContract, resolvePointer, ROOT_POINTER, schemaAt, tokensOf, type ChatMessage, type Contract, type JsonObject, type JsonPointer, type JsonValue, type Operation,
 } from '@contractrl/core';
 import { originFinder } from '@contractrl/core/schema';
+import { wordsOf } from '../data/sentence.ts';
 import type { LegalCall } from '../legal-call.ts';
 import type { Random } from '../random.ts';
 import { textsOf, wholeText, withTexts, type Request } from '../request.ts';
@@ -79,27 +80,69 @@ function isInSchema(contract: Contract, candidate: JsonValue, pointer: JsonPoint
 
 const VAGUE_TEXTS = ['something', 'the usual one', 'the one we talked about', 'whatever fits', 'the same as last time', 'you know which one'] as const;
 const VAGUE_NUMBERS = ['some', 'a few', 'the usual number of', 'as many as last time', 'a suitable number of', 'not too many'] as const;
+const UNANSWERED = ['I do not know.', 'No idea, sorry.', 'I have to look that up first.', 'I will tell you later.', 'Does that matter?'] as const;
 /** A shorter rest asks for nothing. */
 const MIN_REST_LENGTH = 20;
 
-/** Parts of a request that can be left out: up to a comma or the end of a sentence. */
-const PARTS = /(?<=[.!?;,\n])\s+/u;
+/** Parts of a request that can be left out: up to a comma, the end of a sentence or of a line. */
+const PARTS = /(?<=[.!?;,])\s+|\n+/u;
 
 function requestsWithout(call: LegalCall, pointer: JsonPointer, value: string | number, random: Random): readonly (readonly [string, Request])[] {
-  const { request, mentions } = call;
-  const words = mentions?.get(pointer) ?? (typeof resolvePointer(call.arguments, pointer) === 'object' ? '' : String(value));
-  // the pattern is slow where the words are not there at all
-  if (words === '' || !wholeText(request).toLowerCase().includes(words.toLowerCase())) return [];
-  // digits inside a longer number or name are not this number
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${words.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&')}(?![\\p{L}\\p{N}])`, 'giu');
-  const firstTurn = textsOf(request).findIndex((text) => text.search(pattern) !== -1);
-  if (firstTurn === -1) return [];
-  const vague = random.pick(typeof value === 'number' ? VAGUE_NUMBERS : VAGUE_TEXTS);
+  const { request } = call;
+  const pattern = patternOf(wordsAt(call, pointer), request);
+  const firstTurn = pattern === undefined ? -1 : textsOf(request).findIndex((text) => text.search(pattern) !== -1);
+  if (pattern === undefined || firstTurn === -1) return [];
   const omitted = withTexts(request, (text) => (text.search(pattern) === -1 ? text : text.split(PARTS).filter((part) => part.search(pattern) === -1).join(' ')));
   const cut = withTexts(request, (text, turn) => (turn < firstTurn ? text : turn === firstTurn ? text.slice(0, text.search(pattern)).trimEnd() : ''));
   const rests: readonly (readonly [string, Request])[] = [['omitted', omitted], ['cut', cut]];
-  return [
-    ['vague', withTexts(request, (text) => text.replaceAll(pattern, vague))],
-    ...rests.filter(([, rest]) => wholeText(rest).length >= MIN_REST_LENGTH && wholeText(rest).length < wholeText(request).length),
-  ];
+  const longEnough = rests.filter(([, rest]) => wholeText(rest).length >= MIN_REST_LENGTH && wholeText(rest).length < wholeText(request).length);
+  const asked = longEnough.some(([form]) => form === 'omitted') ? [['not-told', withoutAnswer(omitted, pointer, random)] as const] : [];
+  return [['vague', madeVague(request, pattern, value, random)], ...longEnough, ...asked];
+}
+
+/** How the request says the value at `pointer`; empty where it is not known to say it in words of its own. */
+function wordsAt({ mentions, arguments: args }: LegalCall, pointer: JsonPointer): string {
+  const value = resolvePointer(args, pointer);
+  return mentions?.get(pointer) ?? (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+}
+
+/** Finds the words where they stand for themselves: digits inside a longer number or name are not this number. */
+function patternOf(words: string, request: Request): RegExp | undefined {
+  // the pattern is slow where the words are not there at all
+  if (words === '' || !wholeText(request).toLowerCase().includes(words.toLowerCase())) return undefined;
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&')}(?![\\p{L}\\p{N}])`, 'giu');
+}
+
+function madeVague(request: Request, pattern: RegExp, value: string | number, random: Random): Request {
+  const vague = random.pick(typeof value === 'number' ? VAGUE_NUMBERS : VAGUE_TEXTS);
+  return withTexts(request, (text) => text.replaceAll(pattern, vague));
+}
+
+/** The assistant asks for the value, and nobody knows it. */
+function withoutAnswer(request: Request, pointer: JsonPointer, random: Random): Request {
+  const turns: readonly ChatMessage[] = typeof request === 'string' ? [{ role: 'user', content: request }] : request;
+  const name = wordsOf(tokensOf(pointer).findLast((token) => !/^\d+$/u.test(token)) ?? '');
+  return [...turns, { role: 'assistant', content: `Which ${name} is it?` }, { role: 'user', content: random.pick(UNANSWERED) }];
+}
+
+/**
+ * A repairable corruption whose request is vague about another value, one that the call has already: vague words alone are no reason to decline. Undefined
+ * where no other value is said once and in words of its own.
+ */
+export function vagueElsewhere(corruption: Corruption, call: LegalCall, random: Random): Corruption | undefined {
+  const { answer, request } = corruption;
+  if (answer.kind === 'abstain') return undefined;
+  const written = answer.patch.flatMap((operation) => [operation.path, ...('from' in operation ? [operation.from] : [])]);
+  const isWritten = (pointer: JsonPointer): boolean => written.some((path) => isPrefix(path, pointer) || isPrefix(pointer, path));
+  const said = call.mentions === undefined ? Object.keys(call.arguments).map((name) => childOf(ROOT_POINTER, name)) : [...call.mentions.keys()];
+  for (const pointer of random.shuffled(said.filter((each) => !isWritten(each)))) {
+    const value = resolvePointer(call.arguments, pointer);
+    const pattern = patternOf(wordsAt(call, pointer), request);
+    if (pattern === undefined || (typeof value !== 'string' && typeof value !== 'number') || [...wholeText(request).matchAll(pattern)].length !== 1) continue;
+    const vague = madeVague(request, pattern, value, random);
+    // one value's words may lie inside another's
+    const kept = said.filter(isWritten).map((each) => wordsAt(call, each));
+    if (kept.every((words) => wholeText(vague).includes(words) || !wholeText(request).includes(words))) return { ...corruption, request: vague };
+  }
+  return undefined;
 }

@@ -10,13 +10,13 @@ import { corrupt, familiesOf, type Corruption } from '../corrupt/corrupt.ts';
 import { SINGLE_FAMILIES, type Family, type SingleFamily } from '../corrupt/family.ts';
 import { noisyReport, REPORT_NOISE } from '../corrupt/report-noise.ts';
 import { isSpellable } from '../corrupt/spelling.ts';
-import { lockedAt } from '../corrupt/unrepairable.ts';
+import { lockedAt, vagueElsewhere } from '../corrupt/unrepairable.ts';
 import type { LegalCall } from '../legal-call.ts';
 import { openRandom, type Random } from '../random.ts';
 import { wholeText } from '../request.ts';
 import { answerText, toExample, type Example, type Split } from './example.ts';
 import { splitCalls } from './split.ts';
-import { difficultyOf, structureOf } from './stratum.ts';
+import { difficultyOf, structureOf, type Difficulty } from './stratum.ts';
 import { SYNTHETIC } from './synthetic/synthetic-source.ts';
 
 /** Weights: the measured recipe for the frequent ones (TRAINING § Recipe), the rest so that each has hundreds in ten thousand. */
@@ -38,6 +38,8 @@ export interface DatasetOptions {
   readonly noiseShare?: number;
   /** Of the repairable examples with a lock elsewhere in the call, so that a lock alone says nothing. */
   readonly decoyLockShare?: number;
+  /** Of the repairable examples whose request is vague about a value that the call has, so that vague words alone say nothing. */
+  readonly vagueShare?: number;
   /** Of the examples that the deterministic step repairs, kept; the policy never sees them while that step is on. */
   readonly certainShare?: number;
   readonly index: LeakageIndex;
@@ -53,6 +55,7 @@ export const DEFAULT_VALIDATION_SHARE = 0.05;
 export const DEFAULT_SYNTHETIC_SHARE = 0.5;
 export const DEFAULT_NOISE_SHARE = 0.04;
 export const DEFAULT_DECOY_LOCK_SHARE = 0.1;
+export const DEFAULT_VAGUE_SHARE = 0.08;
 export const DEFAULT_CERTAIN_SHARE = 0.08;
 
 /** Calls and families tried for one example before it is given up. */
@@ -119,7 +122,7 @@ function drawExample(pool: Pool, split: Split, number: number, random: Random, o
     const difficulty = difficultyOf(found, call.arguments);
     if (difficulty === 'certain' && !random.chance(certainShare)) continue;
     if ((difficulty === 'inferred' && !isFounded(found, call)) || !isSpellable(found, answerText(found.answer))) continue;
-    const corruption = withDecoyLock(found, call, random, options);
+    const corruption = withVagueWords(withDecoyLock(found, call, random, options), difficulty, call, random, options);
     const id = `${call.id}#${String(number)}`;
     const noise = drawNoise(corruption, call, random, options);
     return toExample({ call, corruption, id, split, difficulty, structure: structureOf(corruption), noise });
@@ -165,6 +168,13 @@ function withDecoyLock(corruption: Corruption, { contract, arguments: args }: Le
   if (other === undefined) return corruption;
   const locked = lockedAt(corruption, childOf(ROOT_POINTER, other));
   return locked?.isRepairable === true ? { ...corruption, contract: locked.contract } : corruption;
+}
+
+function withVagueWords(corruption: Corruption, difficulty: Difficulty, call: LegalCall, random: Random, { vagueShare = DEFAULT_VAGUE_SHARE }: DatasetOptions): Corruption {
+  if (corruption.answer.kind === 'abstain' || !random.chance(vagueShare)) return corruption;
+  const vague = vagueElsewhere(corruption, call, random);
+  // what stood in the request must stand there still
+  return vague !== undefined && difficultyOf(vague, call.arguments) === difficulty ? vague : corruption;
 }
 
 function drawNoise(corruption: Corruption, call: LegalCall, random: Random, { noiseShare = DEFAULT_NOISE_SHARE }: DatasetOptions): Parameters<typeof toExample>[0]['noise'] {

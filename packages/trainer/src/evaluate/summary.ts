@@ -16,7 +16,8 @@ export interface EvaluationSummary {
   /** Of the dispatched calls. */
   readonly meanCollateral: number | undefined;
   readonly meanGeneratedTokens: number | undefined;
-  readonly meanMs: number | undefined;
+  readonly meanPromptTokens: number | undefined;
+  readonly medianMs: number | undefined;
 }
 
 export function summariseEvaluation(rows: readonly EvaluationRow[]): EvaluationSummary {
@@ -30,7 +31,8 @@ export function summariseEvaluation(rows: readonly EvaluationRow[]): EvaluationS
     falseAbstentions: rateOf(repairable, 'abstained-falsely'),
     meanCollateral: meanOf(rows.flatMap(({ collateral }) => (collateral === null ? [] : [collateral]))),
     meanGeneratedTokens: meanOf(rows.map(({ tokens }) => tokens.generated)),
-    meanMs: meanOf(rows.map(({ totalMs }) => totalMs)),
+    meanPromptTokens: meanOf(rows.map(({ tokens }) => tokens.prompt)),
+    medianMs: rows.map(({ totalMs }) => totalMs).sort((a, b) => a - b)[Math.floor((rows.length - 1) / 2)],
   };
 }
 

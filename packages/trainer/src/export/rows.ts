@@ -9,7 +9,7 @@ import { openExample, type Example, type ExampleIssue } from '../data/example.ts
 import { taskText } from './task.ts';
 
 export interface TrlRow {
-  /** The whole text, turn markers included: no chat template may be put around it. */
+  /** The whole text, turn marks included, save for what a tokenizer puts before every text: no chat template may be put around it. */
   readonly prompt: string;
   readonly task: string;
   readonly group: string;
@@ -34,38 +34,64 @@ export type RowIssue = ExampleIssue
   /** Request, tool or call spell a special token, which a tokenizer that reads the whole text would take for one. */
   | { readonly code: 'export/spells-special-token'; readonly token: string };
 
-/** The turns of {@link promptText} as {@link CHAT_TEMPLATE} writes them. */
+/** How a base marks who speaks: SmolLM2 and Qwen by ChatML, Llama 3 by headers. The runtime writes a prompt with the marks that the base has. */
+export const TURN_FORMATS = ['chatml', 'llama3'] as const;
+export type TurnFormat = (typeof TURN_FORMATS)[number];
+
+interface TurnMarks {
+  readonly open: (role: string) => string;
+  readonly close: string;
+  /** Of the whole text. The tokenizer puts it before a plain text by itself, and a chat template must. */
+  readonly begin: string;
+}
+
+const MARKS: Readonly<Record<TurnFormat, TurnMarks>> = {
+  chatml: { begin: '', open: (role) => `<|im_start|>${role}\n`, close: '<|im_end|>\n' },
+  llama3: { begin: '<|begin_of_text|>', open: (role) => `<|start_header_id|>${role}<|end_header_id|>\n\n`, close: '<|eot_id|>' },
+};
+
+/** The turns of {@link promptText}. */
 const TURNS = /^<\|im_start\|>system\n(?<system>[^]*?)<\|im_end\|>\n<\|im_start\|>user\n(?<user>[^]*)<\|im_end\|>\n<\|im_start\|>assistant\n$/u;
 
-/** ChatML, as the runtime's prompt has it. A base with another template of its own must be trained with this one: the runtime writes no other. */
-export const CHAT_TEMPLATE: string = "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+/** The same marks as a Jinja template of transformers. Other templates add system texts or dates that the runtime's prompt has not. */
+export function chatTemplate(format: TurnFormat): string {
+  const { begin, open, close } = MARKS[format];
+  const quoted = (text: string): string => `'${text.replaceAll('\n', '\\n')}'`;
+  const [before, after] = open('\0').split('\0') as [string, string];
+  return `{{ ${quoted(begin)} }}{% for message in messages %}{{ ${quoted(before)} + message['role'] + ${quoted(after)} + message['content'] + ${quoted(close)} }}{% endfor %}`
+    + `{% if add_generation_prompt %}{{ ${quoted(open('assistant'))} }}{% endif %}`;
+}
 
 /** Of ChatML, Llama 3 and Qwen alike. */
 const SPECIAL_TOKEN = /<\|\w+\|>/u;
 
 /** What the runtime would show the policy of the example in its first attempt. */
-function promptOf(example: Pick<Example, 'record' | 'noise'>): Result<string, RowIssue> {
+function turnsOf(example: Pick<Example, 'record' | 'noise'>): Result<readonly ChatTurn[], RowIssue> {
   const opened = openExample(example);
   if (!opened.ok) return opened;
   const prompt = buildPrompt(opened.value);
   const [special] = promptSegments(prompt).flatMap(({ text, trusted }) => (trusted ? [] : (SPECIAL_TOKEN.exec(text) ?? [])));
-  return special === undefined ? ok(promptText(prompt)) : err({ code: 'export/spells-special-token', token: special });
+  if (special !== undefined) return err({ code: 'export/spells-special-token', token: special });
+  const { system, user } = TURNS.exec(promptText(prompt))?.groups as { readonly system: string; readonly user: string };
+  return ok([{ role: 'system', content: system }, { role: 'user', content: user }]);
 }
 
-export function toTrlRow(example: Example): Result<TrlRow, RowIssue> {
+export function toTrlRow(example: Example, format: TurnFormat): Result<TrlRow, RowIssue> {
   const { id, family, difficulty } = example;
-  const prompt = promptOf(example);
-  return prompt.ok ? ok({ prompt: prompt.value, task: taskText(example), group: id, family, difficulty }) : prompt;
+  const turns = turnsOf(example);
+  if (!turns.ok) return turns;
+  const { open, close } = MARKS[format];
+  const prompt = turns.value.map(({ role, content }) => `${open(role)}${content}${close}`).join('') + open('assistant');
+  return ok({ prompt, task: taskText(example), group: id, family, difficulty });
 }
 
 /** `index` counts the rows of its side. */
 export function toVerlRow(example: Example, index: number): Result<VerlRow, RowIssue> {
   const { id, split, source, family, difficulty } = example;
-  const prompt = promptOf(example);
-  if (!prompt.ok) return prompt;
-  const { system, user } = TURNS.exec(prompt.value)?.groups as { readonly system: string; readonly user: string };
+  const turns = turnsOf(example);
+  if (!turns.ok) return turns;
   return ok({
-    data_source: `contractrl/${source}`, prompt: [{ role: 'system', content: system }, { role: 'user', content: user }], ability: 'tool-call-repair',
+    data_source: `contractrl/${source}`, prompt: turns.value, ability: 'tool-call-repair',
     reward_model: { style: 'rule', ground_truth: taskText(example) }, extra_info: { split, index, group: id, family, difficulty },
   });
 }

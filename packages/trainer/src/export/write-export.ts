@@ -11,7 +11,7 @@ import { SPLITS, type Example, type Split } from '../data/example.ts';
 import type { PreparedDataset } from '../data/prepare-dataset.ts';
 import type { RewardWeights } from '../grpo/reward.ts';
 import { exportCard } from './export-card.ts';
-import { CHAT_TEMPLATE, toTrlRow, toVerlRow, type RowIssue, type TrlRow, type VerlRow } from './rows.ts';
+import { chatTemplate, toTrlRow, toVerlRow, type RowIssue, type TrlRow, type TurnFormat, type VerlRow } from './rows.ts';
 import { verlParquet } from './verl-parquet.ts';
 
 /** Of the rows' form and of what the reward server takes. */
@@ -28,6 +28,8 @@ const CLIENT = fileURLToPath(new URL(`../../python/${CLIENT_FILE}`, import.meta.
 export interface ExportOptions {
   readonly folder: string;
   readonly format: ExportFormat;
+  /** Of the base that will be trained. */
+  readonly turns: TurnFormat;
   /** Completions of a group: both trainers make them, so it is told and not written out. */
   readonly groupSize: number;
   readonly weights: RewardWeights;
@@ -46,7 +48,7 @@ export type ExportIssue = { readonly code: 'export/too-few-examples' } & ExportS
 const SOLVED = 'certain';
 
 export function writeExport({ examples, manifest }: PreparedDataset, options: ExportOptions): Result<ExportSummary, ExportIssue> {
-  const { folder, format, groupSize, weights } = options;
+  const { folder, format, turns, groupSize, weights } = options;
   const leftOut: Record<string, number> = {};
   const skip = (code: string): void => { leftOut[code] = (leftOut[code] ?? 0) + 1; };
   const rowsOf = <Row>(split: Split, toRow: (example: Example, index: number) => Result<Row, RowIssue>): readonly Row[] => {
@@ -59,7 +61,7 @@ export function writeExport({ examples, manifest }: PreparedDataset, options: Ex
     return rows;
   };
   const sides = SPLITS.map((split) => {
-    const rows: readonly (TrlRow | VerlRow)[] = format === 'trl' ? rowsOf(split, toTrlRow) : rowsOf(split, toVerlRow);
+    const rows: readonly (TrlRow | VerlRow)[] = format === 'trl' ? rowsOf(split, (example) => toTrlRow(example, turns)) : rowsOf(split, toVerlRow);
     const bytes = format === 'trl' ? linesOf(rows) : verlParquet(rows as readonly VerlRow[]);
     return { split, count: rows.length, name: `${split}.${format === 'trl' ? 'jsonl' : 'parquet'}`, bytes };
   });
@@ -67,7 +69,7 @@ export function writeExport({ examples, manifest }: PreparedDataset, options: Ex
   if (Object.values(counts).some((count) => count === 0)) return err({ code: 'export/too-few-examples', ...counts });
 
   const told: JsonObject = {
-    exportVersion: EXPORT_VERSION, format, promptVersion: PROMPT_VERSION, chatTemplate: CHAT_TEMPLATE, groupSize, mask: 'outside', reward: { weights: { ...weights } },
+    exportVersion: EXPORT_VERSION, format, promptVersion: PROMPT_VERSION, turns, chatTemplate: chatTemplate(turns), groupSize, mask: 'outside', reward: { weights: { ...weights } },
     files: sides.map(({ name }) => name), counts, leftOut, data: { manifestDigest: digestOf(manifest), manifest },
   };
   mkdirSync(folder, { recursive: true });

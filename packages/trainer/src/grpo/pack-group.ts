@@ -26,13 +26,17 @@ export interface Pack<D extends Decision> {
   readonly decisions: readonly (readonly D[])[];
 }
 
-/** One pack, or as many as it takes for none to have more than `maxLength` positions, where no sequence alone has. O(tokens + positions²). */
-export function packGroup<D extends Decision>(sequences: readonly Sequence<D>[], maxLength: number): readonly Pack<D>[] {
+/** A step has a row of numbers as wide as the vocabulary, several times over: 200 kB each where that is 49,152. */
+const MAX_STEPS = 512;
+
+/** One pack, or as many as it takes for none to have more than `maxLength` positions or `maxSteps` decisions, where no sequence alone has. O(tokens + positions²). */
+export function packGroup<D extends Decision>(sequences: readonly Sequence<D>[], maxLength: number, maxSteps: number = MAX_STEPS): readonly Pack<D>[] {
   const trees: Tree<D>[] = [];
   for (const sequence of sequences) {
     if (sequence.decisions.length === 0) continue;
     let tree = trees.at(-1);
-    if (tree === undefined || (tree.length > 0 && tree.length + tree.newLength(sequence.tokens) > maxLength)) trees.push(tree = new Tree());
+    const isFull = tree !== undefined && (tree.length + tree.newLength(sequence.tokens) > maxLength || tree.stepCount + sequence.decisions.length > maxSteps);
+    if (tree === undefined || isFull) trees.push(tree = new Tree());
     tree.add(sequence);
   }
   return trees.map((tree) => tree.pack());
@@ -47,7 +51,9 @@ interface Node<D> {
 
 class Tree<D extends Decision> {
   readonly #roots: Node<D>[] = [];
+  /** Positions. */
   length = 0;
+  stepCount = 0;
 
   /** Positions that a sequence would add. */
   newLength(tokens: readonly TokenId[]): number {
@@ -76,8 +82,12 @@ class Tree<D extends Decision> {
     for (const decision of decisions) {
       const { steps } = path[decision.index]!;
       const same = steps.find(({ allowed }) => isEqual(allowed, decision.allowed));
-      if (same === undefined) steps.push({ allowed: decision.allowed, decisions: [decision] });
-      else same.decisions.push(decision);
+      if (same !== undefined) {
+        same.decisions.push(decision);
+        continue;
+      }
+      steps.push({ allowed: decision.allowed, decisions: [decision] });
+      this.stepCount += 1;
     }
   }
 

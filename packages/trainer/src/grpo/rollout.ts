@@ -114,12 +114,13 @@ export class Rollout {
   }
 }
 
-/** Ends of the loop by its own budgets: what the policy did not manage. */
-const SPENT = ['repair/attempts-exhausted', 'repair/operations-exhausted'];
+/** Ends that follow from what the policy wrote: budgets spent, or no room left behind it for what would make the call valid. */
+const MISSED = ['repair/attempts-exhausted', 'repair/operations-exhausted', 'mask/empty'];
 
 /** Why an episode is none to learn from; undefined where it is one. */
 export function faultOf({ outcome, attempts }: Episode): EpisodeFault | undefined {
-  if (outcome.status === 'failed' && !SPENT.includes(outcome.reason)) {
+  if (outcome.status === 'failed') {
+    if (MISSED.includes(outcome.reason)) return undefined;
     const isFailure = outcome.reason.startsWith('engine/') || outcome.reason.startsWith('repair/');
     return { kind: isFailure ? 'failure' : 'unaskable', code: outcome.reason, message: outcome.message };
   }

@@ -6,29 +6,22 @@ import type { Digest } from '@contractrl/core';
 import type { Tokenizer } from '@contractrl/runtime-webgpu';
 import * as ort from 'onnxruntime-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { choiceOf } from '../../tests/support/choice.ts';
 import { tinyParameters } from '../../tests/support/tiny-decoder.ts';
-import { TINY_TOKENIZER, TINY_VOCABULARY, tinyDataset, tinyPolicyModel } from '../../tests/support/tiny-policy.ts';
+import { hesitantPolicyModel, TINY_TOKENIZER, TINY_VOCABULARY, tinyDataset } from '../../tests/support/tiny-policy.ts';
 import type { Example } from '../data/example.ts';
 import { adapterOf } from '../gradient/parameters.ts';
-import { encodeExample } from '../sft/encode-example.ts';
 import { runGrpo, type GrpoSummary, type RunGrpoOptions } from './run-grpo.ts';
-import { DEFAULT_GRPO, isOfCohort, type GrpoSettings } from './settings.ts';
+import { DEFAULT_GRPO, type GrpoSettings } from './settings.ts';
 import type { GrpoEvent, GrpoStepEntry } from './train.ts';
 
 const CONTEXT = 1024;
-const tokenizer = TINY_TOKENIZER as Tokenizer;
-/** Short prompts, and answers of few decisions: what a policy of two layers can learn in seconds. */
-const data = tinyDataset(160, (example) => {
-  const encoded = encodeExample(example, { tokenizer, vocabulary: TINY_VOCABULARY, contextLength: CONTEXT });
-  return encoded.ok && encoded.value.promptIds.length < 450 && isShort(example) && isOfCohort(example, DEFAULT_GRPO);
-});
-const model = tinyPolicyModel();
-const from = adapterOf(model.config, tinyParameters(model.config, 2), '1'.repeat(64) as Digest);
-const SETTINGS: GrpoSettings = { ...DEFAULT_GRPO, seed: 5, steps: 3, groups: 2, maxGroups: 6, samples: 4, learningRate: 0.01, warmUpSteps: 1, validateEvery: 2 };
+const { manifest } = tinyDataset(1);
 
-function isShort({ family }: Example): boolean {
-  return ['additional_property', 'renamed_property', 'misplaced_value', 'enum', 'locked_field'].includes(family);
-}
+const EXAMPLES: readonly Example[] = [...['a', 'b', 'c', 'd'].map((id) => choiceOf(id, 'train')), ...['e', 'f'].map((id) => choiceOf(id, 'validation'))];
+const model = hesitantPolicyModel();
+const from = adapterOf(model.config, tinyParameters(model.config, 2), '1'.repeat(64) as Digest);
+const SETTINGS: GrpoSettings = { ...DEFAULT_GRPO, seed: 5, steps: 3, groups: 2, maxGroups: 6, samples: 4, learningRate: 0.02, warmUpSteps: 1, validateEvery: 2 };
 
 let root = '';
 let seen: GrpoEvent[] = [];
@@ -42,10 +35,8 @@ type Changes = Partial<Omit<RunGrpoOptions, 'settings'>> & { readonly settings?:
 
 function start(name: string, { settings, ...changes }: Changes = {}): ReturnType<typeof runGrpo> {
   let now = 0;
-  const train = data.examples.filter(({ split }) => split === 'train').slice(0, 8);
-  const validation = data.examples.filter(({ split }) => split === 'validation').slice(0, 2);
   return runGrpo({
-    folder: join(root, name), resume: false, ort, model, base: 'tiny', tokenizer, vocabulary: TINY_VOCABULARY, data: { ...data, examples: [...train, ...validation] }, from,
+    folder: join(root, name), resume: false, ort, model, base: 'tiny', tokenizer: TINY_TOKENIZER as Tokenizer, vocabulary: TINY_VOCABULARY, data: { manifest, examples: EXAMPLES }, from,
     settings: { ...SETTINGS, ...settings }, contextLength: CONTEXT, validationCount: 2, threadCount: 1, clock: () => (now += 1000), onEvent: (event) => { seen.push(event); }, ...changes,
   });
 }
@@ -95,13 +86,11 @@ describe('a run', () => {
   }, 120_000);
 
   test('learns: the mean reward of its episodes rises', async () => {
-    const [easy] = [data.examples.filter(({ split, family }) => split === 'train' && family === 'additional_property').slice(0, 2)];
-    const validation = data.examples.filter(({ split }) => split === 'validation').slice(0, 1);
-    await finish('toy', { data: { ...data, examples: [...easy, ...validation] }, settings: { steps: 14, groups: 2, samples: 8, learningRate: 0.05, validateEvery: 14 } });
+    await finish('toy', { settings: { seed: 6, steps: 10, groups: 4, samples: 8, learningRate: 0.01, validateEvery: 10 } });
     const rewards = stepsOf(seen).map(({ reward }) => reward);
     const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
     expect(rewards.length).toBeGreaterThan(5);
-    expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 3)) + 0.3);
+    expect(mean(rewards.slice(-3))).toBeGreaterThan(mean(rewards.slice(0, 2)) + 0.2);
   }, 120_000);
 
   // checklist: C4
@@ -147,7 +136,7 @@ describe('nothing is trained', () => {
 
   test('from an adapter of another form, without examples, or where none of them can be asked', async () => {
     expect(await start('form', { from: { ...from, layers: from.layers.slice(0, 1) } })).toMatchObject({ ok: false, error: { code: 'gradient/adapter-mismatch' } });
-    expect(await start('none', { data: { ...data, examples: [] } })).toEqual({ ok: false, error: { code: 'grpo/too-few-examples', train: 0, validation: 0 } });
-    expect(await start('narrow', { contextLength: 300 })).toMatchObject({ ok: false, error: { code: 'grpo/nothing-to-learn', step: 0 } });
+    expect(await start('none', { data: { manifest, examples: [] } })).toEqual({ ok: false, error: { code: 'grpo/too-few-examples', train: 0, validation: 0 } });
+    expect(await start('narrow', { contextLength: 300 })).toMatchObject({ ok: false, error: { code: 'grpo/nothing-to-learn', step: 0, reason: 'prompt/too-long' } });
   });
 });

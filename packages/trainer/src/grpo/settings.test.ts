@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ablate, ABLATIONS, DEFAULT_GRPO, isOfCohort, type Ablation } from './settings.ts';
-import { readGrpoSettings } from './train-grpo.ts';
+import { readGrpoSettings } from './command.ts';
 
 test.each<{ ablation: Ablation; change: object }>([
   { ablation: 'mask', change: { mask: 'off' } },

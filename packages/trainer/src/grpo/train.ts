@@ -18,7 +18,7 @@ import { figuresOf, scoreGroup, type EpisodeFigures, type Group } from './group.
 import { isSuccess, labelOf, scoreEpisode, type EpisodeScore } from './reward.ts';
 import { faultOf, type Episode, type Rollout } from './rollout.ts';
 import { isOfCohort, type GrpoSettings } from './settings.ts';
-import { batchOf, Updates, type Update } from './update.ts';
+import { batchOf, Updates } from './update.ts';
 
 /** A step: means over all its episodes, those of flat groups included, which are drawn towards what is sometimes solved. */
 export interface GrpoStepEntry extends EpisodeFigures {
@@ -62,8 +62,8 @@ export type GrpoEvent = GrpoStepEntry | GrpoValidationEntry
 export type GrpoEnd = 'done' | 'flat' | 'out-of-time' | 'aborted';
 
 export type GrpoFailure = GradientFailure | WalkIssue
-  /** None of the examples can be asked. */
-  | { readonly code: 'grpo/nothing-to-learn'; readonly step: number }
+  /** None of the examples can be asked; `reason` is why not the last of them. */
+  | { readonly code: 'grpo/nothing-to-learn'; readonly step: number; readonly reason: string }
   /** The engine failed, or took no adapter. */
   | { readonly code: 'grpo/rollout-failed'; readonly reason: string; readonly message: string }
   /** A call would have been dispatched that the validator does not accept. */
@@ -76,7 +76,7 @@ export const MAX_DISAGREEMENT = 5e-3;
 
 export interface GrpoOptions {
   readonly engine: GradientEngine;
-  readonly rollout: Rollout;
+  readonly rollout: Pick<Rollout, 'begin' | 'run' | 'tokensOf'>;
   /** Changed in place, a whole step at a time; goes on after so many steps as its optimiser has taken, by inner step. */
   readonly run: Checkpoint;
   /** The parameters that training began with. */
@@ -109,8 +109,7 @@ export function bestLook(looks: readonly GrpoValidationEntry[]): GrpoValidationE
 
 /** Trains until the end it gives. Examples or settings that make no step are RangeErrors. */
 export async function trainGrpo(options: GrpoOptions): Promise<Result<GrpoEnd, GrpoFailure>> {
-  const training = new Training(options);
-  return training.run();
+  return new Training(options).run();
 }
 
 /** What an asynchronous part of a step ends with when it was aborted. */
@@ -118,6 +117,8 @@ const ABORTED = 'aborted';
 type Interruptible<T> = Promise<Result<T | typeof ABORTED, GrpoFailure>>;
 
 const UNITS = 2 ** 32;
+/** Every example was left out in an earlier step. */
+const NOT_LEFT = 'grpo/none-left';
 
 class Training {
   readonly #options: GrpoOptions;
@@ -140,7 +141,7 @@ class Training {
   }
 
   async run(): Promise<Result<GrpoEnd, GrpoFailure>> {
-    const { run: { parameters, state }, settings, clock, limitMs = Infinity, signal, onEvent } = this.#options;
+    const { run: { state }, settings, clock, limitMs = Infinity, signal, onEvent } = this.#options;
     const schedule: LearningRateSchedule = { peak: settings.learningRate, warmUpSteps: settings.warmUpSteps, totalSteps: settings.steps, floor: settings.floor };
     const startedMs = clock();
     const firstStep = state.stepCount / settings.innerSteps;
@@ -165,22 +166,9 @@ class Training {
       const { groups, events } = collected.value;
       if (groups.every(({ advantages }) => advantages === undefined)) return ok('flat');
       const rolledMs = clock();
-      const updates = await this.#updatesOf(groups);
-      if (!updates.ok) return updates;
       const learningRate = learningRateAt(step, schedule);
-      let [update, gradientNorm, disagreement]: [Update | undefined, number, number] = [undefined, 0, 0];
-      // a step is taken whole: what is changed here is not seen by anyone before it is over
-      for (let inner = 0; inner < settings.innerSteps; inner += 1) {
-        const next = await updates.value.next(parameters);
-        if (!next.ok) return next;
-        update = next.value;
-        if (inner === 0) {
-          disagreement = updates.value.disagreement();
-          if (!(disagreement <= MAX_DISAGREEMENT)) return err({ code: 'grpo/rollout-disagrees', difference: disagreement });
-        }
-        gradientNorm = clipGradients(update.gradients, settings.maxNorm);
-        takeStep(parameters, update.gradients, state, learningRate);
-      }
+      const learnt = await this.#learn(groups, learningRate);
+      if (!learnt.ok) return learnt;
       for (const event of events) this.#tell(event);
       askedCount += groups.length;
       const endedMs = clock();
@@ -189,7 +177,7 @@ class Training {
       onEvent({
         kind: 'step', step: step + 1, ...figuresOf(groups.flatMap(({ scores }) => scores), settings.rewards),
         groups: groups.length, flatShare: groups.filter(({ advantages }) => advantages === undefined).length / groups.length,
-        learningRate, gradientNorm, clipShare: update?.clipShare ?? 0, divergence: update?.divergence ?? 0, disagreement, unsafe: this.#unsafe,
+        learningRate, ...learnt.value, unsafe: this.#unsafe,
         rolloutSeconds: (rolledMs - beganMs) / 1000, gradientSeconds: (endedMs - rolledMs) / 1000, examplesPerSecond: askedCount / seconds,
         secondsLeft: Math.max(0, Math.min((seconds / (step + 1 - firstStep)) * stepsLeft, limitMs / 1000 - seconds)),
       });
@@ -217,6 +205,7 @@ class Training {
     const events: GrpoEvent[] = [];
     const met = new Set<string>();
     let missing = settings.groups;
+    let reason = NOT_LEFT;
     while (missing > 0 && groups.length < settings.maxGroups) {
       const open = this.#cohort.filter(({ id }) => !met.has(id) && !this.#leftOut.has(id));
       const drawn = drawWeighted(open, Math.min(missing, settings.maxGroups - groups.length), ({ id }) => this.#solved.weight(id), random);
@@ -229,7 +218,8 @@ class Training {
         if (!checked.ok) return checked;
         if (checked.value === ABORTED) return ok(ABORTED);
         if (checked.value !== undefined) {
-          events.push({ kind: 'left-out', step, id: example.id, code: checked.value });
+          reason = checked.value;
+          events.push({ kind: 'left-out', step, id: example.id, code: reason });
           continue;
         }
         const group = scoreGroup(example, episodes, settings);
@@ -238,7 +228,7 @@ class Training {
       }
       missing = settings.groups - groups.filter(({ advantages }) => advantages !== undefined).length;
     }
-    if (groups.length === 0) return err({ code: 'grpo/nothing-to-learn', step });
+    if (groups.length === 0) return err({ code: 'grpo/nothing-to-learn', step, reason });
     return ok({ groups, events });
   }
 
@@ -260,7 +250,8 @@ class Training {
     const label = labelOf(example);
     this.#unsafe += episodes.filter(({ outcome }) => scoreEpisode(outcome, label).isUnsafe).length;
     if (this.#unsafe > 0) return err({ code: 'grpo/unsafe-dispatch', id: example.id });
-    return ok(faults[0]?.code);
+    // where only some break off, it is what the policy wrote that led there: those have failed
+    return ok(faults.length === episodes.length ? faults[0]?.code : undefined);
   }
 
   #begin({ rank, alpha, tensors }: LoraParameters, step: number): Result<void, GrpoFailure> {
@@ -276,19 +267,33 @@ class Training {
     if (!began.ok) return began;
     const asked = await Promise.all(this.#looked.map((example) => this.#ask(example, [{ kind: 'greedy' }])));
     const scores: EpisodeScore[] = [];
+    let reason = NOT_LEFT;
     for (const [index, example] of this.#looked.entries()) {
       const checked = this.#check(example, asked[index]!);
       if (!checked.ok) return checked;
       if (checked.value === ABORTED) return ok(ABORTED);
       if (checked.value === undefined) scores.push(scoreEpisode(asked[index]![0]!.outcome, labelOf(example)));
+      else reason = checked.value;
     }
-    if (scores.length === 0) return err({ code: 'grpo/nothing-to-learn', step });
+    if (scores.length === 0) return err({ code: 'grpo/nothing-to-learn', step, reason });
     return ok({ kind: 'validation', step, episodes: scores.length, ...figuresOf(scores, settings.rewards) });
   }
 
-  async #updatesOf(groups: readonly Group[]): Promise<Result<Updates, GrpoFailure>> {
-    const { engine, rollout, start, settings, packLength } = this.#options;
+  /** Moves the parameters, by all inner steps or by none that anyone sees. */
+  async #learn(groups: readonly Group[], learningRate: number): Promise<Result<Pick<GrpoStepEntry, 'gradientNorm' | 'clipShare' | 'divergence' | 'disagreement'>, GrpoFailure>> {
+    const { engine, rollout, start, settings, packLength, run: { parameters, state } } = this.#options;
     const batch = batchOf(groups, rollout, settings, packLength);
-    return batch.ok ? ok(new Updates(engine, batch.value, start, settings)) : batch;
+    if (!batch.ok) return batch;
+    const updates = new Updates(engine, batch.value, start, settings);
+    for (let inner = 1; ; inner += 1) {
+      const update = await updates.next(parameters);
+      if (!update.ok) return update;
+      const disagreement = updates.disagreement();
+      if (!(disagreement <= MAX_DISAGREEMENT)) return err({ code: 'grpo/rollout-disagrees', difference: disagreement });
+      const { gradients, clipShare, divergence } = update.value;
+      const gradientNorm = clipGradients(gradients, settings.maxNorm);
+      takeStep(parameters, gradients, state, learningRate);
+      if (inner === settings.innerSteps) return ok({ gradientNorm, clipShare, divergence, disagreement });
+    }
   }
 }

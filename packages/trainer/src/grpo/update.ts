@@ -11,7 +11,7 @@ import type { WalkIssue } from './decisions.ts';
 import type { Group } from './group.ts';
 import { decisionWeight, divergenceOf, scalesOf, type DecisionTerm, type ObjectiveSettings } from './objective.ts';
 import { packGroup, type Decision, type Pack, type Sequence } from './pack-group.ts';
-import type { Rollout } from './rollout.ts';
+import type { Episode, Rollout } from './rollout.ts';
 import type { GrpoSettings } from './settings.ts';
 
 export interface LearntDecision extends Decision, DecisionTerm {}
@@ -27,36 +27,49 @@ export interface Batch {
 export function batchOf(
   groups: readonly Group[], rollout: Pick<Rollout, 'tokensOf'>, settings: Pick<GrpoSettings, 'normalisation' | 'learnsRetry'>, maxLength: number,
 ): Result<Batch, WalkIssue> {
-  const learnt: { readonly group: Group; readonly advantage: number; readonly sequences: readonly Sequence<Decision>[]; readonly told: number | undefined }[] = [];
+  const chosen: (Chosen & { readonly group: Group; readonly advantage: number })[] = [];
   for (const group of groups) {
     for (const [index, advantage] of (group.advantages ?? []).entries()) {
       if (advantage === 0) continue;
-      const { attempts } = group.episodes[index]!;
-      const sequences: Sequence<Decision>[] = [];
-      let told: number | undefined;
-      for (const attempt of settings.learnsRetry ? attempts : attempts.slice(0, 1)) {
-        const tokens = rollout.tokensOf(attempt);
-        if (!tokens.ok) return tokens;
-        const { promptIds, strands } = tokens.value;
-        sequences.push(...strands.map(({ ids, decisions }) => ({
-          tokens: [...promptIds, ...ids], decisions: decisions.map((decision) => ({ ...decision, index: promptIds.length + decision.index })),
-        })));
-        const { proposal } = attempt;
-        if (attempts.length === 1 && strands.length === 1 && proposal.kind === 'text' && proposal.confidence !== undefined) told = Math.log(proposal.confidence);
-      }
-      learnt.push({ group, advantage, sequences, told });
+      const one = choicesOf(group.episodes[index]!, rollout, settings.learnsRetry);
+      if (!one.ok) return one;
+      if (one.value.count > 0) chosen.push({ ...one.value, group, advantage });
     }
   }
-  const withChoice = learnt.filter(({ sequences }) => sequences.some(({ decisions }) => decisions.length > 0));
-  const counts = withChoice.map(({ sequences }) => sequences.reduce((sum, { decisions }) => sum + decisions.length, 0));
-  const scales = scalesOf(counts, DEFAULT_MAX_ANSWER_TOKENS, settings.normalisation);
-  const terms = withChoice.map(({ group, advantage, sequences, told }, index) => ({
+  const scales = scalesOf(chosen.map(({ count }) => count), DEFAULT_MAX_ANSWER_TOKENS, settings.normalisation);
+  const learnt = chosen.map(({ sequences, advantage, group, told }, index) => ({
     group, told, sequences: sequences.map(({ tokens, decisions }) => ({ tokens, decisions: decisions.map((decision): LearntDecision => ({ ...decision, advantage, scale: scales[index]! })) })),
   }));
   return ok({
-    packs: groups.flatMap((group) => packGroup(terms.filter((term) => term.group === group).flatMap(({ sequences }) => sequences), maxLength)),
-    told: terms.flatMap(({ told, sequences }) => (told === undefined ? [] : [{ decisions: sequences.flatMap(({ decisions }) => decisions), logProbability: told }])),
+    packs: groups.flatMap((group) => packGroup(learnt.filter((one) => one.group === group).flatMap(({ sequences }) => sequences), maxLength)),
+    told: learnt.flatMap(({ told, sequences }) => (told === undefined ? [] : [{ decisions: sequences.flatMap(({ decisions }) => decisions), logProbability: told }])),
   });
+}
+
+/** What the policy chose in an episode. */
+interface Chosen {
+  readonly sequences: readonly Sequence<Decision>[];
+  /** Of decisions. */
+  readonly count: number;
+  /** Logarithm of what the rollout says of all of them together, where it does. */
+  readonly told: number | undefined;
+}
+
+function choicesOf({ attempts }: Episode, rollout: Pick<Rollout, 'tokensOf'>, learnsRetry: boolean): Result<Chosen, WalkIssue> {
+  const sequences: Sequence<Decision>[] = [];
+  let told: number | undefined;
+  for (const attempt of learnsRetry ? attempts : attempts.slice(0, 1)) {
+    const tokens = rollout.tokensOf(attempt);
+    if (!tokens.ok) return tokens;
+    const { promptIds, strands } = tokens.value;
+    sequences.push(...strands.map(({ ids, decisions }) => ({
+      tokens: [...promptIds, ...ids], decisions: decisions.map((decision) => ({ ...decision, index: promptIds.length + decision.index })),
+    })));
+    const confidence = attempt.proposal.kind === 'text' ? attempt.proposal.confidence : undefined;
+    // of an answer of hundreds of decisions the probability may be too small for a number
+    if (attempts.length === 1 && strands.length === 1 && confidence !== undefined && confidence > 0) told = Math.log(confidence);
+  }
+  return ok({ sequences, told, count: sequences.reduce((sum, { decisions }) => sum + decisions.length, 0) });
 }
 
 export interface Update {
@@ -119,7 +132,7 @@ export class Updates {
       this.#old[index] ??= run.value.logProbabilities;
       addGradients(gradients, run.value.gradients);
     }
-    return ok({ gradients, clipShare: clipped / decisionCount, divergence: divergence / decisionCount });
+    return ok({ gradients, clipShare: decisionCount === 0 ? 0 : clipped / decisionCount, divergence: decisionCount === 0 ? 0 : divergence / decisionCount });
   }
 
   /** Of answers that the rollout told a probability of, the largest difference of its logarithm from the graph's, by decision; after the first inner step. */

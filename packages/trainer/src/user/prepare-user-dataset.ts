@@ -15,13 +15,12 @@ import { manifestOf, type OpenedSource } from '../data/manifest.ts';
 import type { PreparedDataset } from '../data/prepare-dataset.ts';
 import { readPublicSources } from '../data/public-sources.ts';
 import { openSource } from '../data/source.ts';
-import { splitCalls } from '../data/split.ts';
 import { syntheticSource } from '../data/synthetic/synthetic-source.ts';
 import type { LegalCall } from '../legal-call.ts';
 import { openRandom } from '../random.ts';
 import { wholeText, type Request } from '../request.ts';
 import { drawCalls, type DrawIssue } from './drawn-calls.ts';
-import { splitByRequest } from './split-by-request.ts';
+import { splitOwnCalls } from './split-own-calls.ts';
 import type { UserTraces } from './trace-file.ts';
 
 export interface UserDatasetOptions {
@@ -66,6 +65,8 @@ const MIN_CALLS = { train: 24, validation: 6 } as const;
 const MIN_EXAMPLES = { train: 64, validation: 16 } as const;
 /** A call has about as many good faults; further ones repeat themselves. */
 const EXAMPLES_A_CALL = 4;
+/** A call costs little to draw, and of few the sides would be too small. */
+const MIN_DRAWN = 60;
 /** Of the user's own examples, where there are recorded calls: those of drawn ones. */
 const DRAWN_SHARE = 0.4;
 const GENERAL_EXAMPLES_A_TOOL = 10;
@@ -83,8 +84,8 @@ export function prepareUserDataset(options: UserDatasetOptions): Result<UserData
   if (shared.length > 0) return leak(shared);
 
   const ownCount = Math.round(count * (1 - generalShare));
-  const { drawn, undrawn } = drawAll(contracts, Math.ceil(ownCount / EXAMPLES_A_CALL / contracts.size), seed);
-  const split = splitBy === 'tool' ? splitCalls : splitByRequest;
+  const { drawn, undrawn } = drawAll(contracts, Math.ceil(Math.max(MIN_DRAWN, ownCount / EXAMPLES_A_CALL) / contracts.size), seed);
+  const split = splitOwnCalls(splitBy);
   const kept = [...recorded, ...drawn.filter((call) => allowOverlap || callLeaks(call, index).length === 0)];
   const sides = split(kept, VALIDATION_SHARE, seed);
   const sideCounts = { train: sides.train.length, validation: sides.validation.length };
@@ -99,11 +100,9 @@ export function prepareUserDataset(options: UserDatasetOptions): Result<UserData
 
   const generalCount = count - ownCount;
   const general = generalCount === 0 ? NO_EXAMPLES : generalExamples(dataFolder, generalCount, seed, index, (done) => onProgress?.(own.examples.length + done));
-  const dataset = joined(own, general.dataset);
+  const dataset = heldApart(joined(own, general.dataset));
   const audit = auditTraining(index, dataset.examples.map((example) => ({ id: example.id, keys: exampleKeys(example) })));
   if (!audit.isClean && !allowOverlap) return leak(audit.leaks);
-  const across = sharedRequests(dataset.examples);
-  if (across.length > 0) return leak(across);
   const common = manifestOf({ seed, options: { count, generalShare, splitBy, allowOverlap }, sources: general.sources, dataset, audit });
   const manifest: JsonObject = {
     ...common,
@@ -178,11 +177,12 @@ function joined(own: Dataset, general: Dataset): Dataset {
   };
 }
 
-/** Requests that stand on both sides, as leaks of validation. */
-function sharedRequests(examples: readonly Example[]): readonly Leak[] {
+/** Without the training examples whose request stands on the validation side too: two requests may be the same once a value of each is made vague. */
+function heldApart({ examples, leftOut }: Dataset): Dataset {
   const textOf = ({ record }: Example): string => normalText(wholeText(record['request'] as Request));
   const held = new Set(examples.filter(({ split }) => split === 'validation').map(textOf));
-  return examples.filter((example) => example.split === 'train' && held.has(textOf(example))).map((example) => ({ unit: 'request', key: textOf(example), id: example.id, sets: ['validation'] }));
+  const apart = examples.filter((example) => example.split === 'validation' || !held.has(textOf(example)));
+  return { examples: apart, leftOut: { ...leftOut, betweenSplits: leftOut.betweenSplits + examples.length - apart.length } };
 }
 
 /** As {@link manifestOf} tells sources. */

@@ -7,7 +7,7 @@ import {
   digestOf, err, isJsonArray, isJsonObject, ok, parseJson, repairCall, validateArguments,
   type AbstentionEntry, type AttemptEntry, type Contract, type FrozenRepair, type JsonObject, type JsonValue, type Proposal, type Proposer, type Result,
 } from '@contractrl/core';
-import { readLedgerText, repairsIn } from '@contractrl/core/ledger';
+import { readLedgerText, repairsIn, verifyRows, type LedgerIssue } from '@contractrl/core/ledger';
 import type { LegalCall } from '../legal-call.ts';
 import { wholeText, type Request } from '../request.ts';
 
@@ -96,12 +96,18 @@ function isRequest(value: JsonValue | undefined): value is Request & JsonValue {
 
 /** A text where the repair gives no call. */
 async function ledgerRows(file: string, text: string): Promise<Result<readonly (TraceRow | string)[], TraceFileIssue>> {
-  const rows = readLedgerText(text);
-  const repairs = rows.ok ? repairsIn(rows.value) : rows;
+  const repairs = wholeRepairs(text);
   if (!repairs.ok) return err({ code: 'train/ledger-broken', file, row: 'index' in repairs.error ? repairs.error.index : 0, issue: repairs.error.code });
   const found: (TraceRow | string)[] = [];
   for (const repair of repairs.value) found.push(await acceptedCall(repair));
   return ok(found);
+}
+
+function wholeRepairs(text: string): Result<readonly FrozenRepair[], LedgerIssue> {
+  const rows = readLedgerText(text);
+  if (!rows.ok) return rows;
+  const head = verifyRows(rows.value);
+  return head.ok ? repairsIn(rows.value) : head;
 }
 
 /** The call that a repair ended with, by the loop itself over the proposals on record, and held to the digest of what was accepted. */

@@ -6,7 +6,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { digestOf, err, isJsonObject, ok, parseJson, type JsonObject, type JsonValue, type Result } from '@contractrl/core';
-import type { OrtRuntime } from '@contractrl/runtime-webgpu';
 import { openModel } from '../open-model.ts';
 import { PACKAGED_DATA } from '../packaged-data.ts';
 import { runSft, type RunSftIssue, type SftSummary } from '../sft/run-sft.ts';
@@ -37,7 +36,6 @@ export interface TrainForToolsOptions {
   readonly allowOverlap: boolean;
   /** Of the public and evaluation sets; default what comes with this package. */
   readonly dataFolder?: string;
-  readonly loadOrt: () => Promise<OrtRuntime>;
   readonly clock: () => number;
   readonly signal?: AbortSignal;
   readonly onEvent: (event: UserTrainEvent) => void;
@@ -48,6 +46,8 @@ export type UserTrainEvent =
   | { readonly kind: 'left-out'; readonly what: 'tool' | 'traces' | 'drawn'; readonly name: string; readonly code: string; readonly count: number }
   | { readonly kind: 'making'; readonly done: number; readonly total: number }
   | { readonly kind: 'made'; readonly train: number; readonly validation: number; readonly calls: UserDataset['calls'] }
+  /** The model, which is fetched where it is not in the cache yet. */
+  | { readonly kind: 'loading' }
   | { readonly kind: 'measuring'; readonly when: 'before' | 'after'; readonly done: number; readonly total: number }
   | { readonly kind: 'training'; readonly event: SftEvent };
 
@@ -96,6 +96,7 @@ export async function trainForTools(options: TrainForToolsOptions): Promise<Resu
     model, adapter, clock, ...(signal === undefined ? {} : { signal }), onProgress: (done, total) => { onEvent({ kind: 'measuring', when, done, total }); },
   });
   const lookStartedMs = clock();
+  onEvent({ kind: 'loading' });
   const before = await (keptBefore(out, data.manifest) ?? look('before', undefined));
   if (!before.ok) return abortedOr(before.error);
   const lookMs = clock() - lookStartedMs;
@@ -106,7 +107,7 @@ export async function trainForTools(options: TrainForToolsOptions): Promise<Resu
 
   const settings = { ...DEFAULT_SFT, seed, validateEvery: Math.min(DEFAULT_SFT.validateEvery, Math.max(MIN_STEPS_BETWEEN_LOOKS, Math.round(train.length / DEFAULT_SFT.batchSize / LOOKS))) };
   const ended = await runSft({
-    ...opened, folder: out, resume, ort: await options.loadOrt(), data, rank, settings, contextLength: Math.min(CONTEXT_LENGTH, opened.model.config.contextLength),
+    ...opened, folder: out, resume, ort: await import('onnxruntime-node'), data, rank, settings, contextLength: Math.min(CONTEXT_LENGTH, opened.model.config.contextLength),
     validationCount: lookedAtCount, clock, limitMs: Math.max(0, minutes * 60_000 - (clock() - startedMs) - lookMs), ...(signal === undefined ? {} : { signal }),
     onEvent: (event) => { onEvent({ kind: 'training', event }); },
   });

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '@contractrl/core';
 import { LINEAR_NAMES, type GgufModel, type ModelConfig } from '@contractrl/runtime-webgpu';
-import { EMBEDDING, OUTPUT_NORM, readSafetensors, vectorTensor } from '@contractrl/runtime-webgpu/onnx';
+import { EMBEDDING, HEAD, OUTPUT_NORM, readSafetensors, vectorTensor } from '@contractrl/runtime-webgpu/onnx';
 import { interleaveHeads, linearTensor, type Tensors } from './tiny-decoder.ts';
 
 export const SMALL_LLAMA: ModelConfig = {
@@ -23,7 +23,7 @@ export function writeHuggingFaceFolder(folder: string, { metadata, vocabularySiz
   const { layerCount, hiddenSize, feedForwardSize, headCount, kvHeadCount, headSize, contextLength, ropeBase, rmsEpsilon } = SMALL_LLAMA;
   writeFileSync(join(folder, 'config.json'), JSON.stringify({
     vocab_size: vocabularySize, hidden_size: hiddenSize, intermediate_size: feedForwardSize, num_hidden_layers: layerCount, num_attention_heads: headCount, num_key_value_heads: kvHeadCount,
-    head_dim: headSize, max_position_embeddings: contextLength, rope_parameters: { rope_type: 'default', rope_theta: ropeBase }, rms_norm_eps: rmsEpsilon, tie_word_embeddings: true, initializer_range: 0.1,
+    head_dim: headSize, max_position_embeddings: contextLength, rope_parameters: { rope_type: 'default', rope_theta: ropeBase }, rms_norm_eps: rmsEpsilon, tie_word_embeddings: false, initializer_range: 0.1,
   }));
   writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify({
     version: '1.0', truncation: null, padding: null, normalizer: null, post_processor: null,
@@ -48,6 +48,7 @@ export function readHuggingFaceWeights(path: string, { metadata, vocabularySize 
     tensors.set(name, { name, shape, type: 'F32', bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) });
   };
   take(EMBEDDING, 'model.embed_tokens.weight');
+  take(HEAD, 'lm_head.weight');
   take(OUTPUT_NORM, 'model.norm.weight');
   for (let layer = 0; layer < SMALL_LLAMA.layerCount; layer++) {
     for (const linear of LINEAR_NAMES) take(linearTensor(layer, linear), `model.layers.${layer}.${MODULES[linear]}.weight`);

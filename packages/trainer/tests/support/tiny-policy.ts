@@ -1,6 +1,7 @@
 /** A tokenizer of bytes and a few pieces, and a decoder of its width, so that whole examples can be trained on in seconds. */
 import { createVocabulary, type TokenId, type Vocabulary } from '@contractrl/grammar-mask';
 import type { GgufModel, Tokenizer } from '@contractrl/runtime-webgpu';
+import { OUTPUT_NORM } from '@contractrl/runtime-webgpu/onnx';
 import { readEvaluationSets } from '../../src/audit/evaluation-sets.ts';
 import { auditTraining, indexEvaluation } from '../../src/audit/leakage-index.ts';
 import { buildDataset } from '../../src/data/build-dataset.ts';
@@ -44,6 +45,14 @@ export const TINY_CONTEXT = 2048;
 export function tinyPolicyModel(): GgufModel {
   const model = tinyDecoder('llama', TINY_VOCABULARY.logitWidth);
   return { ...model, config: { ...model.config, contextLength: TINY_CONTEXT } };
+}
+
+/** The same with logits of a seventh: made-up weights are sure of what they choose, and this one tries things. */
+export function hesitantPolicyModel(): GgufModel {
+  const sure = tinyPolicyModel();
+  const norm = sure.tensors.get(OUTPUT_NORM)!;
+  const values = new Float32Array(norm.bytes.slice().buffer).map((value) => value / 7);
+  return { ...sure, tensors: new Map(sure.tensors).set(OUTPUT_NORM, { ...norm, bytes: new Uint8Array(values.buffer) }) };
 }
 
 /** Of the fixtures; both sides are there. */

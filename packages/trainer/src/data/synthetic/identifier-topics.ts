@@ -5,7 +5,7 @@
 import type { JsonObject } from '@contractrl/core';
 import type { Random } from '../../random.ts';
 import type { TopicKind } from './field.ts';
-import { listed, oneField, person, pickOf, spoken, text, withExample } from './say.ts';
+import { asSentence, listed, oneField, person, pickOf, spoken, text, withExample } from './say.ts';
 import { GIVEN_NAMES } from './words.ts';
 
 /** `prefix` stands as it is; of `body` each `0` is a digit, each `a` a small and each `A` a capital letter. */
@@ -58,7 +58,8 @@ const identifier: TopicKind = (random) => {
   const { name, about, prefix, body } = shape;
   const example = exampleOf(shape, random);
   const isTold = prefix !== '' && random.chance(0.5);
-  const description = `${withExample(about, example, random)}${isTold ? ` Always begins with "${prefix}".` : ''}`;
+  const shown = withExample(about, example, random);
+  const description = isTold ? `${asSentence(shown)} Always begins with "${prefix}".` : shown;
   return oneField(name, text(description, random.chance(0.4) ? patternOf(shape) : {}), (draw) => {
     const value = otherThan(example, () => prefix + bodyOf(body, draw));
     const words = isTold && draw.chance(0.4) ? value.slice(prefix.length) : value;

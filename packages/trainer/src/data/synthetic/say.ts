@@ -21,6 +21,11 @@ export function oneField(name: string, schema: JsonObject, say: (draw: Random) =
   } };
 }
 
+/** With a full stop, where no sentence ends yet. */
+export function asSentence(words: string): string {
+  return /[.!?]$/u.test(words) ? words : `${words}.`;
+}
+
 /** Prose that shows a value which no request asks for: whoever copies it is wrong. */
 export function withExample(about: string, example: string, random: Random): string {
   return random.pick([

@@ -7,8 +7,9 @@ import { openRandom, type Random } from '../../random.ts';
 import type { DataSource, SourceRow } from '../source.ts';
 import type { Said, Topic } from './field.ts';
 import { phrase } from './phrase.ts';
+import { asSentence } from './say.ts';
 import { TOPICS } from './topics.ts';
-import { MODIFIERS, NOUNS, VERBS } from './words.ts';
+import { MODIFIERS, NOUNS, REMARKS, VERBS } from './words.ts';
 
 export const SYNTHETIC = 'synthetic';
 /** Calls of one tool: a contract costs more to load than a call to draw. */
@@ -24,6 +25,8 @@ export function syntheticSource(seed: number, toolCount: number): DataSource {
 interface Placed {
   readonly topic: Topic;
   readonly path: readonly string[];
+  /** What no call says is optional. */
+  readonly isAsked: boolean;
 }
 
 const WRAPPERS = ['details', 'options', 'request', 'spec', 'settings', 'profile'] as const;
@@ -31,15 +34,16 @@ const WRAPPERS = ['details', 'options', 'request', 'spec', 'settings', 'profile'
 function toolRows(random: Random, seed: number, index: number): readonly SourceRow[] {
   const [verb, modifier, noun] = [random.pick(VERBS), random.pick(MODIFIERS), random.pick(NOUNS)];
   const name = nameOf([verb, modifier, noun], random);
-  const placed = drawTopics(random);
-  const tool = { name, description: `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${withArticle(modifier)} ${noun}.`, parameters: schemaOf(placed) };
+  const topics = drawTopics(random);
+  const placed = topics.filter(({ isAsked }) => isAsked);
+  const tool = { name, description: `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${withArticle(modifier)} ${noun}.`, parameters: schemaOf(topics, random) };
   const crossField = placed.flatMap(({ topic, path }) => topic.checks?.((field) => pointerOf(path, field)) ?? []);
   return Array.from({ length: CALLS_A_TOOL }, (_, call): SourceRow => {
     const draw = openRandom(seed, `call:${String(index)}:${String(call)}`);
     const said = placed.map(({ topic, path }) => ({ path, ...topic.say(draw) }));
-    const clauses = draw.shuffled(said.map(({ clause }) => clause).filter((clause) => clause !== ''));
+    const worded = draw.shuffled(said.filter(({ clause }) => clause !== ''));
     return {
-      id: `${String(index)}-${String(call)}`, tool, crossField, request: phrase(`${verb} ${withArticle(modifier)} ${noun}`, clauses, asideOf(placed, said, draw), draw),
+      id: `${String(index)}-${String(call)}`, tool, crossField, request: phrase(`${verb} ${withArticle(modifier)} ${noun}`, worded, asideOf(placed, said, draw), draw),
       arguments: argumentsOf(said), mentions: new Map(said.flatMap(({ path, mentions = {} }) => Object.entries(mentions).map(([field, words]) => [pointerOf(path, field), words] as const))),
     };
   });
@@ -54,11 +58,12 @@ function nameOf(words: readonly [string, string, string], random: Random): strin
   return random.chance(0.6) ? words.join('_') : verb + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Two to four topics without a field in common, at most one of them nested, one in eight of those twice. */
+/** Two to four topics without a field in common, at most one of them nested, one in four of those twice; in one of three tools another one that no call says. */
 function drawTopics(random: Random): readonly Placed[] {
   const topics: Topic[] = [];
   const names = new Set<string>();
-  const wanted = 2 + random.whole(3);
+  const asked = 2 + random.whole(3);
+  const wanted = asked + (random.chance(1 / 3) ? 1 : 0);
   for (const kind of random.shuffled(TOPICS)) {
     const topic = kind(random);
     if (topics.length === wanted) break;
@@ -66,23 +71,36 @@ function drawTopics(random: Random): readonly Placed[] {
     topics.push(topic);
     topic.fields.forEach(({ name }) => names.add(name));
   }
-  const nested = random.chance(0.4) ? random.whole(topics.length) : -1;
+  const nested = random.chance(0.4) ? random.whole(Math.min(asked, topics.length)) : -1;
   const path = random.shuffled(WRAPPERS).slice(0, random.chance(0.25) ? 2 : 1);
-  return topics.map((topic, index) => ({ topic, path: index === nested ? path : [] }));
+  return topics.map((topic, index) => ({ topic, path: index === nested ? path : [], isAsked: index < asked }));
 }
 
 function pointerOf(path: readonly string[], field: string): JsonPointer {
   return [...path, field].reduce(childOf, ROOT_POINTER);
 }
 
-function schemaOf(placed: readonly Placed[]): JsonObject {
-  const members = placed.map(({ topic: { fields }, path }) => path.reduceRight<{ readonly properties: JsonObject; readonly required: readonly string[] }>(
+function schemaOf(topics: readonly Placed[], random: Random): JsonObject {
+  const members = topics.map(({ topic: { fields }, path, isAsked }) => path.reduceRight<{ readonly properties: JsonObject; readonly required: readonly string[] }>(
     ({ properties, required }, wrapper) => ({ properties: { [wrapper]: { type: 'object', properties, required, additionalProperties: false } }, required: [wrapper] }),
-    { properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])), required: fields.filter(({ isOptional }) => isOptional !== true).map(({ name }) => name) },
+    {
+      properties: Object.fromEntries(fields.map(({ name, schema }) => [name, withRemarks(schema, random)])),
+      required: isAsked ? fields.filter(({ isOptional }) => isOptional !== true).map(({ name }) => name) : [],
+    },
   ));
   return {
-    type: 'object', properties: Object.assign({}, ...members.map(({ properties }) => properties)) as JsonObject, required: members.flatMap(({ required }) => required), additionalProperties: false,
+    type: 'object', properties: Object.assign({}, ...random.shuffled(members).map(({ properties }) => properties)) as JsonObject, required: members.flatMap(({ required }) => required),
+    additionalProperties: false,
   };
+}
+
+/** One description in seven says more than what the value is. */
+function withRemarks(schema: JsonObject, random: Random): JsonObject {
+  const { description } = schema;
+  if (typeof description !== 'string' || !random.chance(1 / 7)) return schema;
+  const about = asSentence(description);
+  const [first, second] = random.shuffled(REMARKS);
+  return { ...schema, description: random.pick([`${about} ${first!}`, `${first!} ${about}`, `${first!} ${about} ${second!}`]) };
 }
 
 function argumentsOf(said: readonly (Said & { readonly path: readonly string[] })[]): JsonObject {

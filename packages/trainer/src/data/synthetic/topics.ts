@@ -3,14 +3,15 @@
  * several numbers or names in one request, enumerations asked for in other words, nested objects, unions, checks across fields.
  * Reference: TRAINING § What goes wrong, 2 to 5.
  */
-import type { JsonObject } from '@contractrl/core';
+import type { JsonObject, JsonValue } from '@contractrl/core';
+import type { Random } from '../../random.ts';
 import type { Field, Said, TopicKind } from './field.ts';
 import { FORMAT_TOPICS } from './format-topics.ts';
 import { IDENTIFIER_TOPICS } from './identifier-topics.ts';
 import { LIST_TOPICS } from './list-topics.ts';
 import { NUMBER_TOPICS } from './number-topics.ts';
 import { address, addressInWords, dayInWords, DAY_MS, drawDay, isoOf, listed, person, pickOf, pickTwo, plural, spoken, text, twoDigits } from './say.ts';
-import { CHOICES, CITIES, FLAGS, GIVEN_NAMES, THINGS } from './words.ts';
+import { CHOICES, CITIES, FLAGS, GIVEN_NAMES, STREETS, THINGS } from './words.ts';
 
 /** `City, ST`, told in the description alone; the request writes the state out, or not. */
 const cityState: TopicKind = (random) => {
@@ -222,7 +223,7 @@ const lines: TopicKind = (random) => {
   const hasCount = random.chance(0.5);
   const counted: readonly Field[] = hasCount ? [{ name: 'line_count', schema: { type: 'integer', description: 'Number of lines' } }] : [];
   const fields: readonly Field[] = [{ name, schema: { type: 'array', description: 'What is needed', items: item, minItems: 1 } }, ...counted];
-  return { fields, checks: (at) => (hasCount ? [{ kind: 'list_length', pointer: at(name), compare: 'eq', to: at('line_count') }] : []), say: (draw) => {
+  return { fields, checks: (at) => (hasCount ? [{ kind: 'list_length', pointer: at(name), compare: 'eq', to: at('line_count') }] : [{ kind: 'unique_by', pointer: at(name), by: '/name' }]), say: (draw) => {
     const drawn = draw.shuffled(THINGS).slice(0, 2 + draw.whole(2)).map((thing) => ({ name: thing, quantity: 2 + draw.whole(40) }));
     return { values: { [name]: drawn, ...(hasCount ? { line_count: drawn.length } : {}) }, clause: `with ${listed(drawn.map((each) => `${String(each.quantity)} ${plural(each.name)}`))}` };
   } };
@@ -250,6 +251,30 @@ const seats: TopicKind = () => ({
     return { values: { adults, children, total_seats: adults + children }, clause: `for ${String(adults)} adults and ${String(children)} children` };
   },
 });
+
+/** Two ways to say one thing, of which a call takes one: `exactly_one_of` or `excludes` holds them apart. */
+const eitherOr: TopicKind = (random) => {
+  const [[one, aboutOne, draws], [other, aboutOther, drawsOther]] = random.pick([
+    [['account_number', 'Account to charge', digits], ['voucher_code', 'Voucher to redeem', capitals]], [['member_number', 'For members', digits], ['guest_name', 'For all others: first and last name', person]],
+    [['shelf', 'Where it stands', capitals], ['pallet', 'If it stands on a pallet', digits]], [['pickup_point', 'Where it is fetched', (draw) => pickOf(draw, STREETS)], ['courier_code', 'If it is brought', capitals]],
+  ] as const satisfies readonly (readonly [EitherField, EitherField])[]);
+  const kind = random.pick(['exactly_one_of', 'excludes']);
+  const check = (at: (name: string) => string): JsonValue => (kind === 'excludes' ? { kind, pointer: at(one), excluded: [at(other)] } : { kind, pointers: [at(one), at(other)] });
+  const field = (name: string, about: string): Field => ({ name, schema: text(about), isOptional: true });
+  return { fields: [field(one, aboutOne), field(other, aboutOther)], checks: (at) => [check(at)], say: (draw) => {
+    const [name, value] = draw.chance(0.5) ? [one, draws(draw)] : [other, drawsOther(draw)];
+    return { values: { [name]: value }, clause: `${spoken(name)} ${value}`, mentions: { [name]: value } };
+  } };
+};
+type EitherField = readonly [name: string, about: string, draws: (draw: Random) => string];
+
+function digits(draw: Random): string {
+  return String(100_000 + draw.whole(900_000));
+}
+
+function capitals(draw: Random): string {
+  return `${draw.pick(['KR', 'LM', 'TQ', 'VX'])}${String(10 + draw.whole(90))}`;
+}
 
 /** Tagged branches, and a number or a word. */
 const union: TopicKind = (random) => {
@@ -290,6 +315,6 @@ const note: TopicKind = (random) => {
 /** Every kind, with how often it is drawn. */
 export const TOPICS: readonly TopicKind[] = [
   cityState, cityState, fromTo, people, date, date, period, clock, moment, count, count, money, share, numbers, numbers, nameList, nameList, numberList,
-  choice, choice, choice, choice, choice, flag, contact, link, code, code, phone, phone, addresses, addresses, lines, lines, bounds, seats, union, union, union, union, union, version, version, note, note, note,
+  choice, choice, choice, choice, choice, flag, contact, link, code, code, phone, phone, addresses, addresses, lines, lines, bounds, seats, eitherOr, eitherOr, eitherOr, union, union, union, union, union, version, version, note, note, note,
   ...IDENTIFIER_TOPICS, ...IDENTIFIER_TOPICS, ...FORMAT_TOPICS, ...FORMAT_TOPICS, ...NUMBER_TOPICS, ...LIST_TOPICS, ...LIST_TOPICS,
 ];

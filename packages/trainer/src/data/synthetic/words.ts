@@ -115,3 +115,9 @@ export const ASIDES = [
   'The system was slow all morning.', 'My manager will look at it later.', 'There is no need to call me back.', 'It would be good to have this off the table.', 'I am writing from my phone, so excuse the mistakes.',
   'Nobody told me that this had changed.', 'The weather has been awful, by the way.', 'This came up again after the audit.',
 ] as const;
+
+/** What descriptions say besides what the value is. */
+export const REMARKS = [
+  'Must not be empty.', 'If the user did not say it, ask first.', 'It is checked against our records before anything is done.', 'Older clients send it in another way, which still works.',
+  'Shown on the confirmation that is sent afterwards.', 'Never make it up.', 'The manual has a chapter on it.', 'Needed for the statistics of the year.', 'Support staff can change it later on.',
+] as const;

@@ -1,0 +1,154 @@
+/**
+ * What every engine is given: the base's weights in float32 under the names of transformers, an adapter to begin with, and token ids of examples with what the
+ * mask allowed at each decision. Examples are synthetic ones of the trainer, by its own prompt and mask; a step has them the longest first.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Digest } from '@contractrl/core';
+import { writeAdapter, type GgufModel, type LinearName } from '@contractrl/runtime-webgpu';
+import { dequantise, EMBEDDING, groupMatrices, HEAD, LINEAR_GROUPS, linearShape, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor, writeSafetensors, type FloatTensor, type GroupName } from '@contractrl/runtime-webgpu/onnx';
+import { buildDataset, encodeExample, indexEvaluation, openModel, openSource, syntheticSource, type OpenedModel } from '@contractrl/trainer';
+import { adapterOf, initialParameters } from '@contractrl/trainer/gradient';
+
+export interface StepExample {
+  readonly promptIds: readonly number[];
+  readonly answerIds: readonly number[];
+  /** `index` counts the answer's tokens. */
+  readonly decisions: readonly { readonly index: number; readonly choice: Choice }[];
+}
+
+/** What the mask allowed, or what it did not, whichever is shorter: lists of the whole vocabulary would weigh on the readers' memory. */
+export interface Choice {
+  readonly areAllowed: boolean;
+  /** Ascending. */
+  readonly ids: readonly number[];
+}
+
+export interface Work {
+  readonly base: string;
+  /** Keywords of transformers' LlamaConfig. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Path of the model file; null for the base model of the cache. */
+  readonly model: string | null;
+  readonly weightsFile: string;
+  /** PEFT. */
+  readonly adapterFolder: string;
+  readonly lora: { readonly rank: number; readonly alpha: number; readonly seed: number };
+  readonly settings: { readonly learningRate: number; readonly maxNorm: number };
+  readonly contextLength: number;
+  readonly steps: readonly (readonly StepExample[])[];
+}
+
+export interface WorkOptions {
+  /** Where the files go. */
+  readonly folder: string;
+  readonly model?: string;
+  readonly rank: number;
+  readonly stepCount: number;
+  readonly batchSize: number;
+}
+
+const SEED = 13;
+/** Of the training graph; no example of the data set is longer. */
+const CONTEXT_LENGTH = 1024;
+const EXAMPLES_A_TOOL = 2;
+
+/** Writes the files, some 4 bytes a weight, and gives the path of `work.json`; a text says why there is none. */
+export async function prepareWork({ folder, model: path, rank, stepCount, batchSize }: WorkOptions): Promise<{ readonly workFile: string; readonly work: Work } | string> {
+  const opened = await openModel(path, undefined);
+  if (typeof opened === 'string') return opened;
+  const { model, base } = opened;
+  if (model.config.architecture !== 'llama' || model.config.ropeScaling.kind !== 'none' || [HEAD, ROPE_DIVISORS].some((name) => model.tensors.has(name))) {
+    return 'the PyTorch side is written for bases like SmolLM2: llama, a tied head, no stretched frequencies';
+  }
+  mkdirSync(folder, { recursive: true });
+  const lora = { rank, alpha: 2 * rank, seed: SEED };
+  const adapterFolder = join(folder, 'adapter');
+  mkdirSync(adapterFolder, { recursive: true });
+  const { weights, configText } = writeAdapter(adapterOf(model.config, initialParameters(model.config, lora), '0'.repeat(64) as Digest), base);
+  writeFileSync(join(adapterFolder, 'adapter_model.safetensors'), weights);
+  writeFileSync(join(adapterFolder, 'adapter_config.json'), configText);
+  const weightsFile = join(folder, 'base.safetensors');
+  writeFileSync(weightsFile, writeSafetensors(weightsOf(model)));
+  const examples = examplesOf(opened, stepCount * batchSize);
+  if (examples.length < stepCount * batchSize) return `only ${String(examples.length)} examples could be made`;
+  const steps = Array.from({ length: stepCount }, (_, step) => examples.slice(step * batchSize, (step + 1) * batchSize).sort((a, b) => lengthOf(b) - lengthOf(a)));
+  const { config, vocabularySize } = model;
+  const work: Work = {
+    base,
+    config: {
+      vocab_size: vocabularySize, hidden_size: config.hiddenSize, intermediate_size: config.feedForwardSize, num_hidden_layers: config.layerCount, num_attention_heads: config.headCount,
+      num_key_value_heads: config.kvHeadCount, head_dim: config.headSize, max_position_embeddings: config.contextLength, rms_norm_eps: config.rmsEpsilon, tie_word_embeddings: true,
+      rope_parameters: { rope_type: 'default', rope_theta: config.ropeBase },
+    },
+    model: path ?? null, weightsFile, adapterFolder, lora, settings: { learningRate: 1e-3, maxNorm: 1 }, contextLength: CONTEXT_LENGTH, steps,
+  };
+  const workFile = join(folder, 'work.json');
+  writeFileSync(workFile, JSON.stringify(work));
+  return { workFile, work };
+}
+
+export function lengthOf({ promptIds, answerIds }: StepExample): number {
+  return promptIds.length + answerIds.length;
+}
+
+function examplesOf({ tokenizer, vocabulary }: OpenedModel, count: number): readonly StepExample[] {
+  // some have no decision or no mask
+  const spare = Math.ceil(1.2 * count) + 4;
+  const { calls } = openSource(syntheticSource(SEED, Math.ceil(spare / EXAMPLES_A_TOOL)));
+  const { examples } = buildDataset(calls, { seed: SEED, count: spare, validationShare: 0.05, index: indexEvaluation([]) });
+  return examples.flatMap((example): readonly StepExample[] => {
+    const encoded = encodeExample(example, { tokenizer, vocabulary, contextLength: CONTEXT_LENGTH });
+    if (!encoded.ok) return [];
+    const { promptIds, answerIds, decisions } = encoded.value;
+    return [{ promptIds, answerIds, decisions: decisions.map(({ index, allowed }) => ({ index, choice: choiceOf(allowed, vocabulary.logitWidth) })) }];
+  }).slice(0, count);
+}
+
+export function choiceOf(allowed: ArrayLike<number>, width: number): Choice {
+  const ids = Array.from(allowed);
+  return ids.length <= width / 2 ? { areAllowed: true, ids } : { areAllowed: false, ids: without(ids, width) };
+}
+
+export function allowedOf({ areAllowed, ids }: Choice, width: number): readonly number[] {
+  return areAllowed ? ids : without(ids, width);
+}
+
+function without(ids: readonly number[], width: number): readonly number[] {
+  const left = new Set(ids);
+  return Array.from({ length: width }, (_, id) => id).filter((id) => !left.has(id));
+}
+
+const MODULES: Readonly<Record<LinearName, string>> = {
+  q: 'self_attn.q_proj', k: 'self_attn.k_proj', v: 'self_attn.v_proj', o: 'self_attn.o_proj', gate: 'mlp.gate_proj', up: 'mlp.up_proj', down: 'mlp.down_proj',
+};
+
+/** Rows of q and k in half-split order, as transformers keeps them. The head is the embedding. */
+function weightsOf(model: GgufModel): ReadonlyMap<string, FloatTensor> {
+  const { config, tensors } = model;
+  const out = new Map<string, FloatTensor>();
+  const put = (name: string, tensor: string): void => {
+    const stored = tensors.get(tensor)!;
+    out.set(name, { shape: stored.shape, data: dequantise(stored) });
+  };
+  put('model.embed_tokens.weight', EMBEDDING);
+  put('model.norm.weight', OUTPUT_NORM);
+  for (let layer = 0; layer < config.layerCount; layer++) {
+    const prefix = `model.layers.${String(layer)}.`;
+    put(`${prefix}input_layernorm.weight`, vectorTensor(layer, 'attn_norm.weight'));
+    put(`${prefix}post_attention_layernorm.weight`, vectorTensor(layer, 'ffn_norm.weight'));
+    for (const [group, members] of Object.entries(LINEAR_GROUPS) as [GroupName, readonly LinearName[]][]) {
+      const rows = groupMatrices(model, layer, group).map(dequantise);
+      for (const linear of members) {
+        const { inputSize, outputSize } = linearShape(config, linear);
+        // of one storage type they are one matrix, else one each
+        const first = rows[0]!;
+        const size = outputSize * inputSize;
+        out.set(`${prefix}${MODULES[linear]}.weight`, { shape: [outputSize, inputSize], data: first.subarray(0, size) });
+        if (first.length === size) rows.shift();
+        else rows[0] = first.subarray(size);
+      }
+    }
+  }
+  return out;
+}

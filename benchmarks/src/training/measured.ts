@@ -1,0 +1,82 @@
+/** All evaluations with their verdicts, and the comparisons that a report makes between two of them: on the cases that both have, or not at all. */
+import { bootstrapMean, exactPairedTest, mean, type Mean } from '../statistics.ts';
+import type { ArmName, Evaluation, EvaluationHead } from './evaluations.ts';
+import type { RiskPoint } from './runs.ts';
+import { scoreEvaluation, type ScoredRow } from './score-rows.ts';
+import { sizeOf, type SetName } from './sets.ts';
+import { groupBy, isRightRow } from './tables.ts';
+
+export interface MeasuredEvaluation {
+  readonly head: EvaluationHead;
+  readonly rows: readonly ScoredRow[];
+  /** Every case of the set, and of the BFCL corruptions every seed. */
+  readonly isWhole: boolean;
+}
+
+export function measure(evaluations: readonly Evaluation[]): readonly MeasuredEvaluation[] {
+  return evaluations.map((evaluation) => {
+    const rows = scoreEvaluation(evaluation);
+    return { head: evaluation.head, rows, isWhole: rows.length === sizeOf(evaluation.head.set) };
+  });
+}
+
+/** Of an adapter. Full regeneration has none: whatever name it was measured under. */
+export function find(measured: readonly MeasuredEvaluation[], name: string | undefined, set: SetName, arm: ArmName): MeasuredEvaluation | undefined {
+  return measured.find(({ head }) => (name === undefined || head.name === name) && head.set === set && head.arm === arm);
+}
+
+export interface Comparison {
+  readonly n: number;
+  readonly firstOnly: number;
+  readonly secondOnly: number;
+  /** Of being right, first less second; the units of the interval are calls, each with all the seeds that chose it. */
+  readonly difference: Mean;
+  /** Exact paired test, seed by seed, in which no call comes twice; the largest of them. */
+  readonly worstP: number;
+}
+
+/** Over the cases that both have; undefined where there are none. */
+export function compare(first: readonly ScoredRow[], second: readonly ScoredRow[]): Comparison | undefined {
+  const others = new Map(second.map((one) => [one.row.id, isRightRow(one)]));
+  const pairs = first.flatMap((one) => {
+    const other = others.get(one.row.id);
+    return other === undefined ? [] : [{ id: one.row.id, first: isRightRow(one), second: other }];
+  });
+  const calls = groupBy(pairs, ({ id }) => id.replace(/^\d+:/u, '').replace(/:[a-z_]+$/u, ''));
+  const difference = bootstrapMean([...calls.values()].map((group) => mean(group.map((pair) => Number(pair.first) - Number(pair.second)))!));
+  if (difference === undefined) return undefined;
+  const count = (some: readonly (typeof pairs)[number][], isFirst: boolean): number => some.filter((pair) => pair.first === isFirst && pair.second !== isFirst).length;
+  const seeds = groupBy(pairs, ({ id }) => /^\d+:/u.exec(id)?.[0] ?? '');
+  const worstP = Math.max(...[...seeds.values()].map((some) => exactPairedTest(count(some, true), count(some, false))));
+  return { n: pairs.length, firstOnly: count(pairs, true), secondOnly: count(pairs, false), difference, worstP };
+}
+
+export const CATEGORIES = ['simple', 'multiple', 'live_simple', 'live_multiple'] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+/** Of BFCL, from the id of a case. */
+export function categoryOf({ row: { id } }: ScoredRow): Category | undefined {
+  const [, live = '', kind] = /^(?:\d+:)?(live_)?(simple|multiple)_/u.exec(id) ?? [];
+  return kind === undefined ? undefined : `${live}${kind}` as Category;
+}
+
+export function isLive(one: ScoredRow): boolean {
+  return categoryOf(one)?.startsWith('live_') === true;
+}
+
+/**
+ * Risk against coverage on held-out cases, by falling confidence: the confidence is that of the system, the verdict that of the same answer with nothing withheld. Only
+ * patches of the policy count; what needed no policy has no confidence.
+ */
+export function heldOutCurve(system: readonly ScoredRow[], open: readonly ScoredRow[]): readonly RiskPoint[] {
+  const verdicts = new Map(open.map(({ row, score }) => [row.id, score.verdict]));
+  const judged = system.flatMap(({ row: { id, confidence } }) => {
+    const verdict = verdicts.get(id);
+    return confidence === null || (verdict !== 'right-call' && verdict !== 'silently-wrong') ? [] : [{ confidence, isWrong: verdict === 'silently-wrong' }];
+  }).sort((a, b) => b.confidence - a.confidence);
+  let wrong = 0;
+  return judged.flatMap(({ confidence, isWrong }, index) => {
+    wrong += Number(isWrong);
+    return judged[index + 1]?.confidence === confidence ? [] : [{ coverage: (index + 1) / judged.length, risk: wrong / (index + 1) }];
+  });
+}

@@ -1,0 +1,20 @@
+/** The validation side of a training run, made anew from its seed: what evaluation after training reads. */
+import { DEFAULT_SYNTHETIC_SHARE, DEFAULT_VALIDATION_SHARE } from '../data/build-dataset.ts';
+import type { Example } from '../data/example.ts';
+import { prepareDataset, type Output } from '../data/prepare-dataset.ts';
+import { PACKAGED_DATA } from '../packaged-data.ts';
+
+export interface ValidationSideOptions {
+  /** Of the training run: another seed would make other tools the validation side. */
+  readonly seed: number;
+  readonly count: number;
+  /** Where the public sets are; empty for the data of this package. */
+  readonly dataFolder: string;
+}
+
+/** At most `count` examples; undefined where there is no data set that may be used, which has been told then. O(count × judge). */
+export function validationSide({ seed, count, dataFolder }: ValidationSideOptions, tell: Output['tell']): readonly Example[] | undefined {
+  const options = { seed, count: Math.ceil(count / DEFAULT_VALIDATION_SHARE), syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE };
+  const data = prepareDataset(dataFolder === '' ? PACKAGED_DATA : dataFolder, options, { print: () => undefined, tell });
+  return data?.examples.filter(({ split }) => split === 'validation').slice(0, count);
+}
