@@ -27,6 +27,7 @@ async function findArtifacts(): Promise<ReadonlyMap<string, string>> {
     ['/model/model.gguf', module.modelPath()],
     ['/adapter/adapter_config.json', join(module.DEFAULT_ADAPTER_FOLDER, 'adapter_config.json')],
     ['/adapter/adapter_model.safetensors', join(module.DEFAULT_ADAPTER_FOLDER, 'adapter_model.safetensors')],
+    ['/adapter/calibration.json', join(module.DEFAULT_ADAPTER_FOLDER, 'calibration.json')],
   ]);
 }
 

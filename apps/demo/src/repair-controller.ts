@@ -26,7 +26,7 @@ export interface RepairController {
 }
 
 const MODEL_URL = '/model/model.gguf';
-const ADAPTER_URLS = { config: '/adapter/adapter_config.json', weights: '/adapter/adapter_model.safetensors' };
+const ADAPTER_URLS = { config: '/adapter/adapter_config.json', weights: '/adapter/adapter_model.safetensors', calibration: '/adapter/calibration.json' };
 
 /** `onChange` hears every new state, progress included. A call that the state does not allow (no model, another one running) does nothing. */
 export function createRepairController(onChange: (state: DemoState) => void, threads?: number): RepairController {
@@ -95,6 +95,7 @@ function loadRequest(threads: number | undefined): LoadRequest {
     adapter: {
       config: { ...DEFAULT_ADAPTER.config, url: absolute(ADAPTER_URLS.config) },
       weights: { ...DEFAULT_ADAPTER.weights, url: absolute(ADAPTER_URLS.weights) },
+      calibration: { ...DEFAULT_ADAPTER.calibration, url: absolute(ADAPTER_URLS.calibration) },
     },
     threads,
     runtimes: RUNTIMES,

@@ -93,11 +93,11 @@ describe.skipIf(missing.length > 0 && !isCi)(['the demo in Chromium', ...missing
     await page.waitForSelector('body[data-state="repairing"] #cancel:focus');
     await waitForState(page, 'done', REPAIR_TIMEOUT_MS);
     expect(await page.innerText('#report')).toContain('missing_required');
-    expect(await page.innerText('#attempts')).toContain('{"op":"add","path":"/path","value":"README.md"}');
+    expect(await page.innerText('#attempts')).toContain('{"op":"move","from":"/filePath","path":"/path"}');
     expect(await page.innerText('#verdict')).toMatch(/^Repaired/u);
     expect(await page.locator('#call-after del').allInnerTexts()).toEqual(['-   "filePath": "README.md"']);
     expect(await page.locator('#call-after ins').allInnerTexts()).toEqual(['+   "path": "README.md"']);
-    expect(await page.innerText('#figures')).toMatch(/Value at \/path\s+from the request, characters 6 to 14\s[^]*Ledger digest\s+[0-9a-f]{64}/u);
+    expect(await page.innerText('#figures')).toMatch(/Value at \/path\s+from the call at \/filePath\s[^]*Ledger digest\s+[0-9a-f]{64}/u);
     await page.close();
 
     const nextVisit = await openPage();

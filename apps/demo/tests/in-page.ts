@@ -74,6 +74,7 @@ export async function loadModel(engine?: WebEngineName): Promise<string> {
     adapter: {
       config: { ...DEFAULT_ADAPTER.config, url: absolute('/adapter/adapter_config.json') },
       weights: { ...DEFAULT_ADAPTER.weights, url: absolute('/adapter/adapter_model.safetensors') },
+      calibration: { ...DEFAULT_ADAPTER.calibration, url: absolute('/adapter/calibration.json') },
     },
     threads: undefined, runtimes: RUNTIMES, ...(engine === undefined ? {} : { engine }),
   });

@@ -103,7 +103,7 @@ test('a manifest names versions, seed, licences, counts and digests, and its tex
   const parts = { seed: 13, options: { count: 400 }, sources: [], dataset, audit };
   const manifest = manifestOf(parts);
   expect(JSON.stringify(manifestOf(parts))).toBe(JSON.stringify(manifest));
-  expect(manifest).toMatchObject({ datasetVersion: '2', corruptionVersion: '2', seed: 13, count: 400, digests: { train: digestOfText(linesOf(dataset.examples, 'train')) } });
+  expect(manifest).toMatchObject({ datasetVersion: '2', corruptionVersion: '3', seed: 13, count: 400, digests: { train: digestOfText(linesOf(dataset.examples, 'train')) } });
   const { family } = manifest['counts'] as { family: Record<string, number> };
   expect(Object.values(family).reduce((sum, count) => sum + count, 0)).toBe(400);
 });
