@@ -207,11 +207,12 @@ describe('what is kept', () => {
     const given = parts();
     await propose(given);
     const first = given.calls.chunks.splice(0);
-    const second = { ...observation, state: { ...observation.state, attemptsLeft: 1 } };
+    const history = [{ patch: undefined, verdict: 'patch/syntax', code: undefined, pointer: undefined }];
+    const second = { ...observation, state: { ...observation.state, attemptsLeft: 1, history } };
     await propose(given, { speculate: false }, second);
     expect(given.calls.compiled).toBe(1);
-    // what follows the number of attempts in the prompt
-    expect(given.calls.chunks[0]).toBe('1 attempts<|im_end|>\n<|im_start|>assistant\n'.length);
+    // what the first attempt did not say
+    expect(given.calls.chunks[0]).toBe('\nAttempt: 2<|im_end|>\n<|im_start|>assistant\n'.length);
     expect(first.slice(0, 2).reduce((sum, count) => sum + count, 0)).toBe(reference!.prompt.length + OPENING_LIMIT);
   });
 

@@ -18,7 +18,7 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
 
   beforeAll(async () => {
     const model = process.env['CONTRACTRL_MODEL'];
-    const opened = await openRuntime({ offline: true, ...(model === undefined ? {} : { model }) });
+    const opened = await openRuntime({ offline: true, release: 'off', ...(model === undefined ? {} : { model }) });
     if (!opened.ok) throw new Error(opened.error.message);
     runtime = opened.value;
     memory = createProposerMemory(runtime.engine);
