@@ -216,7 +216,7 @@ function calibrationSection(runs: readonly TrainingRun[], plots: readonly string
   return [
     '## Confidence',
     '',
-    'Fitted and its threshold chosen on the validation side, before any of the cases above was looked at.',
+    'Fitted on the validation side alone, where the threshold follows from a rule that was fixed before; no result above enters it.',
     '',
     table(
       ['adapter', 'patches', 'right', 'map', 'calibration error', 'Brier', 'area under the curve', 'at most wrong', 'threshold', 'released', 'of them wrong'],
