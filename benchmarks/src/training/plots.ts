@@ -58,8 +58,10 @@ function curveOf({ name, entries }: TrainingRun, kind: 'step' | 'validation', fi
 }
 
 function risksOf(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): readonly (RiskPoint & { readonly cases: string })[] {
-  const validation = runs.find(({ name }) => name === SHIPPED)?.calibration?.report.curve ?? [];
   const [system, open] = [find(measured, SHIPPED, 'bfcl', 'system'), find(measured, SHIPPED, 'bfcl', 'system-open')];
+  // what ships may be the supervised start itself
+  const shipped = runs.find(({ name, calibration, adapterDigest }) => calibration !== undefined && (name === SHIPPED || adapterDigest === system?.head.identity['adapterDigest']));
+  const validation = shipped?.calibration?.report.curve ?? [];
   const heldOut = system === undefined || open === undefined ? [] : heldOutCurve(system.rows, open.rows);
   return [
     ...validation.map(({ coverage, risk }) => ({ cases: 'validation', coverage, risk })),
