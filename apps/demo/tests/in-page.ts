@@ -94,3 +94,10 @@ export async function repairWithModel(): Promise<{ readonly status: string; read
   const { outcome, loaded } = repaired.value;
   return { status: outcome.status, ...('argumentsText' in outcome ? { argumentsText: outcome.argumentsText } : {}), choice: loaded?.choice };
 }
+
+/** The same, with the worker ended while it is at it: a second repair of a call is over too soon for a clock to hit it. Says too how many workers were started until then. */
+export async function repairWithEndedWorker(): Promise<Awaited<ReturnType<typeof repairWithModel>> & { readonly workerCount: number }> {
+  const repaired = repairWithModel();
+  const workerCount = endWorker();
+  return { ...await repaired, workerCount };
+}
