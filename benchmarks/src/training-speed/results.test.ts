@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { otherLoss, type EngineName, type SpeedComparison } from './measure.ts';
 import { allowedOf, choiceOf } from './prepare-work.ts';
 import { barsOf, ratioOf } from './report.ts';
@@ -57,8 +57,9 @@ test('results come back, and a changed report is noticed', async () => {
   await rm(folder, { recursive: true });
 });
 
-describe.skipIf(!isMeasured)('the committed results (not measured yet where they are absent)', () => {
-  test('regenerate byte by byte', async () => {
+// as long as nothing is committed there is nothing to regenerate, and no figure of this part stands anywhere
+if (isMeasured) {
+  test('the committed results regenerate byte by byte', async () => {
     expect(await isRegenerated(COMMITTED)).toBe(true);
   });
-});
+}

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,7 +166,7 @@ describe('two arms on the same cases', () => {
   });
 });
 
-describe.skipIf(!existsSync(COMMITTED))('the committed training results (not measured yet where they are absent)', () => {
+describe('the committed training results', () => {
   let verified: Awaited<ReturnType<typeof verifyTraining>>;
   beforeAll(async () => { verified = await verifyTraining(COMMITTED); });
 
