@@ -306,6 +306,7 @@ function approximatedSignal({ approximated }: BoundMasks): JsonObject {
   return approximated.length === 0 ? {} : { approximated };
 }
 
+/** Random draws of a later attempt are others than those of the first; `attempt` counts from 0. */
 export function samplingOfAttempt(sampling: Sampling, attempt: number): Sampling {
   return sampling.kind === 'greedy' ? sampling : { ...sampling, seed: (sampling.seed + attempt) % 2 ** 32 };
 }

@@ -48,6 +48,7 @@ test('the public names are these and no others', () => {
       "readGguf",
       "readPatchSignals",
       "replayMask",
+      "samplingOfAttempt",
       "scoreOutputs",
       "weightReport",
       "writeAdapter",

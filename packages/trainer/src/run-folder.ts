@@ -6,11 +6,38 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalText, err, ok, parseJson, type Digest, type JsonObject, type Result } from '@contractrl/core';
-import { PROMPT_VERSION, writeAdapter, type LoraAdapter } from '@contractrl/runtime-webgpu';
+import type { Vocabulary } from '@contractrl/grammar-mask';
+import { PROMPT_VERSION, writeAdapter, type GgufModel, type ModelConfig, type OrtRuntime } from '@contractrl/runtime-webgpu';
+import type { PreparedDataset } from './data/prepare-dataset.ts';
 import { readCheckpoint, writeCheckpoint, type Checkpoint, type CheckpointIssue } from './gradient/checkpoint.ts';
-import type { LoraParameters } from './gradient/parameters.ts';
+import { adapterOf, type LoraParameters } from './gradient/parameters.ts';
 
 const [IDENTITY, LOG, CHECKPOINT, ADAPTER, ADAPTER_WEIGHTS] = ['run.json', 'metrics.jsonl', 'checkpoint.safetensors', 'adapter', 'adapter_model.safetensors'];
+
+/** The digest of an adapter is that of its file, which is written from it. */
+const UNWRITTEN = '0'.repeat(64) as Digest;
+
+/** What a run of either method is given. */
+export interface RunOptions<Event> {
+  readonly folder: string;
+  /** Go on with the run that is in the folder. */
+  readonly resume: boolean;
+  readonly ort: OrtRuntime;
+  readonly model: GgufModel;
+  /** The base model's name on the hub, for the adapter's configuration. */
+  readonly base: string;
+  readonly vocabulary: Vocabulary;
+  readonly data: PreparedDataset;
+  /** Positions of prompt and answer. */
+  readonly contextLength: number;
+  /** Of what is looked at on the validation side, the first so many. */
+  readonly validationCount: number;
+  readonly threadCount?: number;
+  readonly clock: () => number;
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onEvent: (event: Event) => void;
+}
 
 export type RunFolderIssue = CheckpointIssue
   /** There is a run in the folder, and it was not asked to go on. */
@@ -32,7 +59,8 @@ export interface RunFolder<Event> {
   entries(): readonly Event[];
   log(event: Event): void;
   keep(checkpoint: Checkpoint): void;
-  keepAdapter(adapter: LoraAdapter, base: string): void;
+  /** Of a model of this form, with `base` as its name. */
+  keepAdapter(config: ModelConfig, parameters: LoraParameters, base: string): void;
   /** Writes the card beside the adapter, made from the digest of its weights file. */
   writeCard(textOf: (digest: Digest) => string): void;
 }
@@ -78,8 +106,8 @@ export function openRunFolder<Event extends LoggedEvent>({ folder, resume, ident
       writeFileSync(path(`${CHECKPOINT}.part`), writeCheckpoint(kept));
       renameSync(path(`${CHECKPOINT}.part`), path(CHECKPOINT));
     },
-    keepAdapter(adapter, base) {
-      const { weights, configText } = writeAdapter(adapter, base, { promptVersion: PROMPT_VERSION, type: 'F16' });
+    keepAdapter(config, parameters, base) {
+      const { weights, configText } = writeAdapter(adapterOf(config, parameters, UNWRITTEN), base, { promptVersion: PROMPT_VERSION, type: 'F16' });
       writeFileSync(join(folder, ADAPTER, ADAPTER_WEIGHTS), weights);
       writeFileSync(join(folder, ADAPTER, 'adapter_config.json'), configText);
     },

@@ -5,7 +5,7 @@
 import { err, ok, type AbortSignalLike, type Observation, type Proposal, type Proposer, type ProposerFailure, type Result } from '@contractrl/core';
 import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
 import {
-  buildPrompt, createSampler, DEFAULT_MAX_ANSWER_TOKENS, describeEngine, encodePrompt, PROMPT_VERSION, type EngineFailure, type EngineStep, type Sampling, type ProposerParts,
+  buildPrompt, createSampler, DEFAULT_MAX_ANSWER_TOKENS, describeEngine, encodePrompt, PROMPT_VERSION, samplingOfAttempt, type EngineFailure, type EngineStep, type Sampling, type ProposerParts,
 } from '@contractrl/runtime-webgpu';
 import { bindMask } from './bind-mask.ts';
 
@@ -33,7 +33,7 @@ async function propose(
   if (!prompt.ok) return err({ code: prompt.error.code, message: 'The prompt leaves no room for an answer.' });
   const start = await memory.prefixes.prefill(prompt.value.ids, { commonLength: prompt.value.staticLength, isKept: true, signal });
   if (!start.ok) return failed(start.error);
-  const sampler = createSampler(laterBy(sampling, observation.state.history.length));
+  const sampler = createSampler(samplingOfAttempt(sampling, observation.state.history.length));
   const logits = new Float32Array(writable.length);
   const ids: TokenId[] = [];
   let step: EngineStep = start.value;
@@ -61,11 +61,6 @@ async function propose(
     if (isRefused) return ok({ kind: 'incomplete', code: 'mask/token-not-allowed', ...base });
   }
   return ok({ kind: 'text', confidence: Math.exp(logProbability), ...base });
-}
-
-/** Sampling of a later attempt: as the masked proposer numbers them. */
-export function laterBy(sampling: Sampling, attempts: number): Sampling {
-  return sampling.kind === 'greedy' ? sampling : { ...sampling, seed: (sampling.seed + attempts) % 2 ** 32 };
 }
 
 function failed(failure: EngineFailure): Result<never, ProposerFailure> {

@@ -7,13 +7,13 @@ import { ok, repairCall, type Observation, type Proposal, type Proposer, type Re
 import { readRepairRequest } from '@contractrl/core/records';
 import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
 import {
-  buildPrompt, createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, encodePrompt, MaskCursor,
+  buildPrompt, createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, encodePrompt, MaskCursor, samplingOfAttempt,
   type Batch, type EngineFailure, type LoraAdapter, type ProposerParts, type Sampling, type Tokenizer,
 } from '@contractrl/runtime-webgpu';
 import type { Example } from '../data/example.ts';
 import { bindMask } from './bind-mask.ts';
 import { walkDecisions, type Strand, type WalkIssue } from './decisions.ts';
-import { createFreeProposer, laterBy, writableIds } from './free-proposer.ts';
+import { createFreeProposer, writableIds } from './free-proposer.ts';
 import type { GrpoSettings } from './settings.ts';
 
 export interface Attempt {
@@ -96,7 +96,7 @@ export class Rollout {
       propose: async (given, signalLike) => {
         const observation = showsHistory ? given : { ...given, state: { ...given.state, history: [] } };
         // the proposer numbers attempts by the history that it sees
-        const own = showsHistory ? first : this.#proposerOf(laterBy(sampling, given.state.history.length));
+        const own = showsHistory ? first : this.#proposerOf(samplingOfAttempt(sampling, given.state.history.length));
         const proposed = await own.propose(observation, signalLike);
         if (proposed.ok) attempts.push({ observation, proposal: proposed.value });
         return proposed;

@@ -1,40 +1,20 @@
 /** A run of group-relative optimisation from data set, model and a supervised adapter to the adapter's folder; it can be stopped and gone on with at any time. */
-import { digestOf, err, ok, type Digest, type JsonObject, type Result } from '@contractrl/core';
-import type { Vocabulary } from '@contractrl/grammar-mask';
-import { openBatch, PROMPT_VERSION, type EngineLoadIssue, type GgufModel, type LoraAdapter, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
-import type { PreparedDataset } from '../data/prepare-dataset.ts';
+import { digestOf, err, ok, type JsonObject, type Result } from '@contractrl/core';
+import { openBatch, PROMPT_VERSION, type EngineLoadIssue, type LoraAdapter, type Tokenizer } from '@contractrl/runtime-webgpu';
 import { createOptimiserState } from '../gradient/adamw.ts';
 import { createGradientEngine } from '../gradient/gradient-engine.ts';
 import { adapterOf, parametersOf, type ParametersIssue } from '../gradient/parameters.ts';
-import { openRunFolder, type RunFolderIssue } from '../run-folder.ts';
+import { openRunFolder, type RunFolderIssue, type RunOptions } from '../run-folder.ts';
 import { grpoCard } from './card.ts';
 import { Rollout } from './rollout.ts';
 import { isOfCohort, type GrpoSettings } from './settings.ts';
 import { bestLook, isPlannedLook, trainGrpo, type GrpoEnd, type GrpoEvent, type GrpoFailure, type GrpoValidationEntry } from './train.ts';
 
-export interface RunGrpoOptions {
-  readonly folder: string;
-  /** Go on with the run that is in the folder. */
-  readonly resume: boolean;
-  readonly ort: OrtRuntime;
-  readonly model: GgufModel;
-  /** The base model's name on the hub, for the adapter's configuration. */
-  readonly base: string;
+export interface RunGrpoOptions extends RunOptions<GrpoEvent> {
   readonly tokenizer: Tokenizer;
-  readonly vocabulary: Vocabulary;
-  readonly data: PreparedDataset;
   /** What training begins with; its digest is that of its file. */
   readonly from: LoraAdapter;
   readonly settings: GrpoSettings;
-  /** Positions of prompt and answer. */
-  readonly contextLength: number;
-  /** Of the validation side's cohort, the first so many are looked at. */
-  readonly validationCount: number;
-  readonly threadCount?: number;
-  readonly clock: () => number;
-  readonly limitMs?: number;
-  readonly signal?: AbortSignal;
-  readonly onEvent: (event: GrpoEvent) => void;
 }
 
 export interface GrpoSummary {
@@ -47,9 +27,6 @@ export interface GrpoSummary {
 export type RunGrpoIssue = RunFolderIssue | GrpoFailure | EngineLoadIssue | ParametersIssue
   /** None on one side that the policy would be asked about. */
   | { readonly code: 'grpo/too-few-examples'; readonly train: number; readonly validation: number };
-
-/** The digest of an adapter is that of its file, which is written from it. */
-const UNWRITTEN = '0'.repeat(64) as Digest;
 
 /** Rows of a pass: one group of the default size. */
 const BATCH_WIDTH = 8;
@@ -97,7 +74,7 @@ export async function runGrpo(options: RunGrpoOptions): Promise<Result<GrpoSumma
       files.log(event);
       if (event.kind === 'validation') {
         // the adapter before the checkpoint: a run that is killed between the two looks again and writes the same
-        if (bestLook(looks()) === event) files.keepAdapter(adapterOf(model.config, run.parameters, UNWRITTEN), base);
+        if (bestLook(looks()) === event) files.keepAdapter(model.config, run.parameters, base);
         writeCard();
         files.keep(run);
       }

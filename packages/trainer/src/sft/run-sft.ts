@@ -1,38 +1,18 @@
 /** A supervised run from data set and model to the adapter's folder: training graph, loop, log, checkpoints, card. It can be stopped and gone on with at any time. */
-import { digestOf, err, ok, type Digest, type JsonObject, type Result } from '@contractrl/core';
-import type { Vocabulary } from '@contractrl/grammar-mask';
-import { PROMPT_VERSION, type GgufModel, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
-import type { PreparedDataset } from '../data/prepare-dataset.ts';
+import { digestOf, err, ok, type JsonObject, type Result } from '@contractrl/core';
+import { PROMPT_VERSION, type Tokenizer } from '@contractrl/runtime-webgpu';
 import { createOptimiserState } from '../gradient/adamw.ts';
 import { createGradientEngine } from '../gradient/gradient-engine.ts';
-import { adapterOf, initialParameters } from '../gradient/parameters.ts';
-import { openRunFolder, type RunFolderIssue } from '../run-folder.ts';
+import { initialParameters } from '../gradient/parameters.ts';
+import { openRunFolder, type RunFolderIssue, type RunOptions } from '../run-folder.ts';
 import { cardOf } from './card.ts';
 import { encodeExample } from './encode-example.ts';
 import { bestOf, isPlannedLook, trainSft, type SftEnd, type SftEvent, type SftFailure, type SftSettings, type ValidationEntry } from './train.ts';
 
-export interface RunSftOptions {
-  readonly folder: string;
-  /** Go on with the run that is in the folder. */
-  readonly resume: boolean;
-  readonly ort: OrtRuntime;
-  readonly model: GgufModel;
-  /** The base model's name on the hub, for the adapter's configuration. */
-  readonly base: string;
+export interface RunSftOptions extends RunOptions<SftEvent> {
   readonly tokenizer: Pick<Tokenizer, 'encodePlain' | 'encodeTrusted'>;
-  readonly vocabulary: Vocabulary;
-  readonly data: PreparedDataset;
   readonly rank: number;
   readonly settings: SftSettings;
-  /** Positions of prompt and answer. */
-  readonly contextLength: number;
-  /** Of the validation side, the first so many are looked at. */
-  readonly validationCount: number;
-  readonly threadCount?: number;
-  readonly clock: () => number;
-  readonly limitMs?: number;
-  readonly signal?: AbortSignal;
-  readonly onEvent: (event: SftEvent) => void;
 }
 
 export interface SftSummary {
@@ -45,9 +25,6 @@ export interface SftSummary {
 export type RunSftIssue = RunFolderIssue | SftFailure
   /** Fewer than a batch to train on, or none to validate with. */
   | { readonly code: 'sft/too-few-examples'; readonly train: number; readonly validation: number };
-
-/** The digest of an adapter is that of its file, which is written from it. */
-const UNWRITTEN = '0'.repeat(64) as Digest;
 
 /** The usual choice: an adapter's effect does not change with its rank then. */
 const ALPHA_OF_RANK = 2;
@@ -84,7 +61,7 @@ export async function runSft(options: RunSftOptions): Promise<Result<SftSummary,
       files.log(event);
       if (event.kind === 'validation') {
         // the adapter before the checkpoint: a run that is killed between the two looks again and writes the same
-        if (bestOf(validations()) === event) files.keepAdapter(adapterOf(model.config, run.parameters, UNWRITTEN), base);
+        if (bestOf(validations()) === event) files.keepAdapter(model.config, run.parameters, base);
         writeCard();
         files.keep(run);
       }
