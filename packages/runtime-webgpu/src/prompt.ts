@@ -3,7 +3,7 @@
  * needs another {@link PROMPT_VERSION} and other adapters. Three parts by how long they stay the same: static (every repair), task (every
  * attempt of one repair), state (one attempt); a cache is kept of what two prompts share.
  */
-import { ROOT_POINTER, schemaAt, type JsonObject, type Observation, type Result, type Violation } from '@contractrl/core';
+import { ROOT_POINTER, schemaAt, type JsonObject, type JsonPointer, type Observation, type Result, type Violation } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
 import { fieldText, firstCharacters, shortDescription } from './field-text.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -55,7 +55,7 @@ export function buildPrompt(observation: Observation): Prompt {
     taskText: ` ${request}\nTool: ${tool.name}: ${shortDescription(tool.description, TOOL_DESCRIPTION_LIMIT)}`,
     stateText: [
       `\nCall: ${firstCharacters(JSON.stringify(state.candidate), CALL_LIMIT)}`,
-      ...firstOfEachPlace(observation.violations).slice(0, VIOLATION_LIMIT).map((violation) => `\nError: ${errorText(observation, violation, request)}`),
+      ...firstPlaces(observation.violations).map((violation) => `\nError: ${errorText(observation, violation, request)}`),
       ...(contract.immutablePaths.length === 0 ? [] : [`\nLocked: ${contract.immutablePaths.join(', ')}`]),
       ...(state.operationsLeft === 1 ? ['\nLeft: 1 operation'] : []),
       ...(state.history.length === 0 ? [] : [`\nAttempt: ${String(state.history.length + 1)}`]),
@@ -91,8 +91,14 @@ function requestText({ request }: Observation): string {
   return lastCharacters(request.map(({ role, content }) => (role === 'user' ? content : `${role}: ${content}`)).join('\n'), REQUEST_LIMIT);
 }
 
-function firstOfEachPlace(violations: readonly Violation[]): readonly Violation[] {
-  return violations.filter(({ pointer }, index) => violations.findIndex((earlier) => earlier.pointer === pointer) === index);
+/** The first violation of each of the first places; a huge call has more than could be compared with each other. */
+function firstPlaces(violations: readonly Violation[]): readonly Violation[] {
+  const places = new Map<JsonPointer, Violation>();
+  for (const violation of violations) {
+    if (!places.has(violation.pointer)) places.set(violation.pointer, violation);
+    if (places.size === VIOLATION_LIMIT) break;
+  }
+  return [...places.values()];
 }
 
 /** Code and place, and what binds there: of a check across fields the check itself, of a member that may not stand there nothing. */
