@@ -42,6 +42,8 @@ export interface DatasetOptions {
   readonly vagueShare?: number;
   /** Of the examples that the deterministic step repairs, kept; the policy never sees them while that step is on. */
   readonly certainShare?: number;
+  /** Drawn of one call before the next is; the others differ from the first in the place or the kind of the fault, and share its request. */
+  readonly examplesACall?: number;
   readonly index: LeakageIndex;
   readonly onProgress?: (done: number) => void;
 }
@@ -57,13 +59,14 @@ export const DEFAULT_NOISE_SHARE = 0.04;
 export const DEFAULT_DECOY_LOCK_SHARE = 0.1;
 export const DEFAULT_VAGUE_SHARE = 0.08;
 export const DEFAULT_CERTAIN_SHARE = 0.08;
+export const DEFAULT_EXAMPLES_A_CALL = 2;
 
 /** Calls and families tried for one example before it is given up. */
 const MAX_TRIES = 60;
 
 /** `options.count` examples, fewer only where calls and families give no more. O(count × judge). */
 export function buildDataset(calls: readonly LegalCall[], options: DatasetOptions): Dataset {
-  const { seed, count, index, validationShare = DEFAULT_VALIDATION_SHARE, split: deal = splitCalls, onProgress } = options;
+  const { seed, count, index, validationShare = DEFAULT_VALIDATION_SHARE, split: deal = splitCalls, examplesACall = DEFAULT_EXAMPLES_A_CALL, onProgress } = options;
   const leaking: Partial<Record<LeakUnit, number>> = {};
   const clean = calls.filter(({ id, request, contract, arguments: target }) => {
     const units = new Set(index.leaks(id, callKeys({ id, request: wholeText(request), tools: [contract.document.tool], target })).map(({ unit }) => unit));
@@ -76,11 +79,14 @@ export function buildDataset(calls: readonly LegalCall[], options: DatasetOption
   const examples: Example[] = [];
   const taken = new Set<string>();
   let leakingExamples = 0;
+  let last: Drawn | undefined;
   for (let number = 0; examples.length < count && number < count * 2; number += 1) {
     const random = openRandom(seed, `example:${String(number)}`);
-    const split: Split = validation.length > 0 && random.chance(validationShare) ? 'validation' : 'train';
-    const example = drawExample(pools[split], split, number, random, options);
-    if (example === undefined) continue;
+    const again = number % examplesACall === 0 ? undefined : last;
+    const split: Split = again?.example.split ?? (validation.length > 0 && random.chance(validationShare) ? 'validation' : 'train');
+    last = drawExample(pools[split], split, number, random, options, again?.call);
+    if (last === undefined) continue;
+    const { example } = last;
     const key = JSON.stringify([example.record['tool'], example.record['request'], example.record['call'], example.answer]);
     if (taken.has(key)) continue;
     if (index.leaks(example.id, exampleKeys(example)).length > 0) {
@@ -106,15 +112,21 @@ function openPool(calls: readonly LegalCall[]): Pool {
   return { synthetic: calls.filter(({ source }) => source === SYNTHETIC), others: calls.filter(({ source }) => source !== SYNTHETIC), offering: new Map() };
 }
 
-function drawExample(pool: Pool, split: Split, number: number, random: Random, options: DatasetOptions): Example | undefined {
+interface Drawn {
+  readonly call: LegalCall;
+  readonly example: Example;
+}
+
+/** Of `given`, where it is there, and else of a call that is drawn too. */
+function drawExample(pool: Pool, split: Split, number: number, random: Random, options: DatasetOptions, given?: LegalCall): Drawn | undefined {
   const { syntheticShare = DEFAULT_SYNTHETIC_SHARE, certainShare = DEFAULT_CERTAIN_SHARE } = options;
   const isSynthetic = pool.synthetic.length > 0 && (pool.others.length === 0 || random.chance(syntheticShare));
   const calls = isSynthetic ? pool.synthetic : pool.others;
   let family = drawFamily(random);
   for (let tried = 0; tried < MAX_TRIES; tried += 1) {
     // a family that is not found in a while may be one that these calls cannot have
-    if (tried > 0 && tried % 12 === 0) family = drawFamily(random);
-    const call = random.pickAny(isRare(family) ? offeringOf(pool, family) : calls);
+    if (tried > 0 && (given !== undefined || tried % 12 === 0)) family = drawFamily(random);
+    const call = given ?? random.pickAny(isRare(family) ? offeringOf(pool, family) : calls);
     if (call === undefined) continue;
     const another = family === 'other_tool' ? random.pickAny(calls) : undefined;
     const found = corrupt(call, family, random, another);
@@ -125,7 +137,7 @@ function drawExample(pool: Pool, split: Split, number: number, random: Random, o
     const corruption = withVagueWords(withDecoyLock(found, call, random, options), difficulty, call, random, options);
     const id = `${call.id}#${String(number)}`;
     const noise = drawNoise(corruption, call, random, options);
-    return toExample({ call, corruption, id, split, difficulty, structure: structureOf(corruption), noise });
+    return { call, example: toExample({ call, corruption, id, split, difficulty, structure: structureOf(corruption), noise }) };
   }
   return undefined;
 }

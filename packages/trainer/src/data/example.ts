@@ -38,6 +38,11 @@ export interface Example {
   readonly noise: { readonly kind: ReportNoise; readonly shown: readonly Violation[] } | null;
 }
 
+/** The id of the legal call that the example was made of. */
+export function callOf({ id }: Pick<Example, 'id'>): string {
+  return id.slice(0, id.lastIndexOf('#'));
+}
+
 /** Compact, members in the order of the grammar: op, from, path, value. */
 export function answerText(answer: Answer): string {
   if (answer.kind === 'abstain') return JSON.stringify({ abstain: answer.code });

@@ -5,7 +5,7 @@
 import { err, ok, type Result } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
 import type { MaskCursor } from '@contractrl/runtime-webgpu';
-import type { Decision } from './pack-group.ts';
+import type { Decision } from '../gradient/pack-sequences.ts';
 
 export interface Strand {
   readonly ids: readonly TokenId[];

@@ -8,7 +8,7 @@ import { hesitantPolicyModel, STOP, TINY_CONTEXT, TINY_TOKENIZER, TINY_VOCABULAR
 import type { Example } from '../data/example.ts';
 import { createGradientEngine, type GradientEngine } from '../gradient/gradient-engine.ts';
 import { adapterOf } from '../gradient/parameters.ts';
-import { packGroup, type Decision } from './pack-group.ts';
+import { packSequences, type Decision } from '../gradient/pack-sequences.ts';
 import { labelOf, scoreEpisode } from './reward.ts';
 import { faultOf, Rollout, type Attempt, type Episode, type RolloutParts } from './rollout.ts';
 import { DEFAULT_GRPO, isOfCohort } from './settings.ts';
@@ -116,7 +116,7 @@ describe('under the mask', () => {
       const { proposal } = attempt;
       if (!tokens.ok || tokens.value.strands.length > 1 || proposal.kind !== 'text' || proposal.confidence === undefined) continue;
       const { promptIds, strands: [{ ids, decisions }] } = tokens.value as { promptIds: typeof tokens.value.promptIds; strands: readonly [(typeof tokens.value.strands)[number]] };
-      const [pack] = packGroup<Decision>([{ tokens: [...promptIds, ...ids], decisions: decisions.map((decision) => ({ ...decision, index: promptIds.length + decision.index })) }], TINY_CONTEXT);
+      const [pack] = packSequences<Decision>([{ tokens: [...promptIds, ...ids], decisions: decisions.map((decision) => ({ ...decision, index: promptIds.length + decision.index })) }], TINY_CONTEXT);
       const run = await engine.run(pack!.batch, parameters);
       if (!run.ok) throw new Error(run.error.code);
       const sum = run.value.logProbabilities.reduce((total, value) => total + value, 0);

@@ -7,7 +7,7 @@ import { packSegments } from '../gradient/batch.ts';
 import { createGradientEngine, type GradientEngine } from '../gradient/gradient-engine.ts';
 import type { LoraParameters } from '../gradient/parameters.ts';
 import { divergenceOf, type ObjectiveSettings } from './objective.ts';
-import { packGroup, type Pack, type Sequence } from './pack-group.ts';
+import { packSequences, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import { Updates, type Batch, type LearntDecision, type Update } from './update.ts';
 
 const model = tinyDecoder('llama');
@@ -61,7 +61,7 @@ const dot = (a: readonly Float32Array[], b: readonly Float32Array[]): number => 
 
 describe('packs', () => {
   test('hold what sequences share once, and each decision in its own step', () => {
-    const [pack, ...others] = packGroup(SEQUENCES, 32);
+    const [pack, ...others] = packSequences(SEQUENCES, 32);
     expect(others).toEqual([]);
     expect(pack!.batch.tokens).toHaveLength(PROMPT.length + 2 + 2 + 1 + 3 + 1);
     expect(pack!.decisions.flat()).toHaveLength(SEQUENCES.flatMap(({ decisions }) => decisions).length);
@@ -71,19 +71,19 @@ describe('packs', () => {
   });
 
   test('of a choice among other ids at the same place are steps of their own', () => {
-    const [pack] = packGroup([sequence([5, 2], 1, { 0: FEW }), sequence([5, 9], 1, { 0: ALL })], 32);
+    const [pack] = packSequences([sequence([5, 2], 1, { 0: FEW }), sequence([5, 9], 1, { 0: ALL })], 32);
     expect(pack!.decisions.map((taken) => taken.length)).toEqual([1, 1]);
   });
 
   test('are as many as it takes for none to be too long', () => {
-    const packs = packGroup(SEQUENCES, 11);
+    const packs = packSequences(SEQUENCES, 11);
     expect(packs.length).toBeGreaterThan(1);
     for (const { batch } of packs) expect(batch.tokens.length).toBeLessThanOrEqual(11);
     expect(packs.flatMap(({ decisions }) => decisions).flat()).toHaveLength(SEQUENCES.flatMap(({ decisions }) => decisions).length);
   });
 
   test('are as many as it takes for none to have too many decisions', () => {
-    const packs = packGroup(SEQUENCES, 32, 4);
+    const packs = packSequences(SEQUENCES, 32, 4);
     expect(packs.length).toBeGreaterThan(1);
     for (const { decisions } of packs) expect(decisions.length).toBeLessThanOrEqual(4);
     expect(packs.flatMap(({ decisions }) => decisions).flat()).toHaveLength(SEQUENCES.flatMap(({ decisions }) => decisions).length);
@@ -91,7 +91,7 @@ describe('packs', () => {
 
   test('give the probabilities of sequences by themselves', async () => {
     const parameters = tinyParameters(model.config, 2);
-    const [pack] = packGroup(SEQUENCES, 32);
+    const [pack] = packSequences(SEQUENCES, 32);
     const logs = await logsOf(pack!, parameters);
     for (const { tokens, decisions } of SEQUENCES) {
       const alone = await engine.run(packSegments([{ tokens, steps: decisions.map(({ index, allowed }) => ({ index, allowed, weight: 1 })) }]), parameters);
@@ -108,7 +108,7 @@ describe('an inner step', () => {
   const start = tinyParameters(model.config, 2);
   const old = moved(start, directionOf(start, 1), 0.005);
   const current = moved(old, directionOf(start, 2), 0.01);
-  const packs = packGroup(SEQUENCES, 14);
+  const packs = packSequences(SEQUENCES, 14);
   const batch: Batch = { packs, told: [] };
 
   test.each([2, 3, 4])('has the derivative of the clipped objective, in direction %i', async (seed) => {

@@ -10,7 +10,7 @@ import type { LoraParameters } from '../gradient/parameters.ts';
 import type { WalkIssue } from './decisions.ts';
 import type { Group } from './group.ts';
 import { decisionWeight, divergenceOf, scalesOf, type DecisionTerm, type ObjectiveSettings } from './objective.ts';
-import { packGroup, type Decision, type Pack, type Sequence } from './pack-group.ts';
+import { packSequences, type Decision, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import type { Episode, Rollout } from './rollout.ts';
 import type { GrpoSettings } from './settings.ts';
 
@@ -41,7 +41,7 @@ export function batchOf(
     group, told, sequences: sequences.map(({ tokens, decisions }) => ({ tokens, decisions: decisions.map((decision): LearntDecision => ({ ...decision, advantage, scale: scales[index]! })) })),
   }));
   return ok({
-    packs: groups.flatMap((group) => packGroup(learnt.filter((one) => one.group === group).flatMap(({ sequences }) => sequences), maxLength)),
+    packs: groups.flatMap((group) => packSequences(learnt.filter((one) => one.group === group).flatMap(({ sequences }) => sequences), maxLength)),
     told: learnt.flatMap(({ told, sequences }) => (told === undefined ? [] : [{ decisions: sequences.flatMap(({ decisions }) => decisions), logProbability: told }])),
   });
 }

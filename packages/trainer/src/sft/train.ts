@@ -1,14 +1,15 @@
 /**
- * The supervised start: AdamW on the right answers, under the mask. A step reads a batch of shuffled examples, one a run of the graph, the longest first,
- * and adds their derivatives up; what it counts is the mean over all decisions of the batch. Order, rate and derivatives follow from seed, examples and
- * the number of the step alone, so that a run that goes on from a checkpoint ends with the same bytes.
+ * The supervised start: AdamW on the right answers, under the mask. Calls are shuffled, and the examples of one call follow each other, so that a batch has
+ * a few calls and several faults of each: what they share of their prompts is read once. A step adds up the derivatives of its packs; what it counts is the
+ * mean over all decisions of the batch. Order, rate and derivatives follow from seed, examples and the number of the step alone, so that a run that goes on
+ * from a checkpoint ends with the same bytes.
  */
 import { err, ok, type Result } from '@contractrl/core';
-import type { Example } from '../data/example.ts';
+import { callOf, type Example } from '../data/example.ts';
 import { addGradients, clipGradients, learningRateAt, takeStep, type LearningRateSchedule } from '../gradient/adamw.ts';
-import { packSegments } from '../gradient/batch.ts';
 import type { Checkpoint } from '../gradient/checkpoint.ts';
 import type { Gradient, GradientEngine, GradientFailure } from '../gradient/gradient-engine.ts';
+import { packSequences, type Decision, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import { openRandom } from '../random.ts';
 import type { EncodedExample, EncodeIssue } from './encode-example.ts';
 
@@ -32,7 +33,7 @@ export interface SftSettings {
 
 /** As measured for rank 8 on SmolLM2-135M: the runs `batch-…` of the training report. */
 export const DEFAULT_SFT: SftSettings = {
-  seed: 13, epochs: 1, batchSize: 8, learningRate: 7e-4, warmUpSteps: 30, floor: 0.05, maxNorm: 1, validateEvery: 100, patience: 3,
+  seed: 13, epochs: 1, batchSize: 8, learningRate: 7e-4, warmUpSteps: 30, floor: 0.05, maxNorm: 1, validateEvery: 200, patience: 3,
 };
 
 export interface StepEntry {
@@ -151,38 +152,52 @@ function hasRisen(validations: readonly ValidationEntry[], patience: number): bo
   return best !== undefined && validations.length - 1 - validations.indexOf(best) >= patience;
 }
 
-/** The examples of a step, which each epoch deals anew. */
+/** The examples of a step, which each epoch deals anew, call by call. */
 function batchAt(train: readonly Example[], step: number, { seed, batchSize }: SftSettings): readonly Example[] {
   const stepsAnEpoch = Math.ceil(train.length / batchSize);
   const first = (step % stepsAnEpoch) * batchSize;
-  return openRandom(seed, `epoch:${String(Math.floor(step / stepsAnEpoch))}`).shuffled(train).slice(first, first + batchSize);
+  const byCall = new Map<string, Example[]>();
+  for (const example of train) {
+    const call = callOf(example);
+    const others = byCall.get(call);
+    if (others === undefined) byCall.set(call, [example]);
+    else others.push(example);
+  }
+  return openRandom(seed, `epoch:${String(Math.floor(step / stepsAnEpoch))}`).shuffled([...byCall.values()]).flat().slice(first, first + batchSize);
 }
 
-/** Those that can be encoded, the longest first: the runtime's memory grows once and is used again. */
-function encodeAll({ encode, onEvent, run }: SftOptions, examples: readonly Example[]): readonly EncodedExample[] {
-  const encoded = examples.flatMap((example) => {
+/** Positions of a pack: what attention costs grows with their square, and so do packs of few with what they do not share. */
+const PACK_LENGTH = 448;
+
+/** Those that can be encoded, what has a beginning in common together; the longest pack first, so that the runtime's memory grows once and is used again. */
+function packAll({ encode, onEvent, run }: SftOptions, examples: readonly Example[]): readonly Pack<Decision>[] {
+  const sequences = examples.flatMap((example): readonly Sequence<Decision>[] => {
     const one = encode(example);
-    if (one.ok) return [one.value];
-    onEvent({ kind: 'left-out', step: run.state.stepCount, id: example.id, code: one.error.code });
-    return [];
+    if (!one.ok) {
+      onEvent({ kind: 'left-out', step: run.state.stepCount, id: example.id, code: one.error.code });
+      return [];
+    }
+    const { promptIds, answerIds, decisions } = one.value;
+    return [{ tokens: [...promptIds, ...answerIds], decisions: decisions.map(({ index, allowed }) => ({ index: promptIds.length + index, allowed })) }];
   });
-  return encoded.sort((a, b) => lengthOf(b) - lengthOf(a));
+  return packSequences(sequences.sort(byTokens), PACK_LENGTH).toSorted((a, b) => b.batch.tokens.length - a.batch.tokens.length);
 }
 
-function lengthOf({ promptIds, answerIds }: EncodedExample): number {
-  return promptIds.length + answerIds.length;
+function byTokens({ tokens: a }: Sequence<Decision>, { tokens: b }: Sequence<Decision>): number {
+  const differing = a.findIndex((token, index) => token !== b[index]);
+  return differing === -1 ? a.length - b.length : a[differing]! - (b[differing] ?? -1);
 }
 
 /** Loss and derivatives of a batch; every decision counts the same, whichever example it is of. */
 async function gradientOf(options: SftOptions, batch: readonly Example[], step: number): Promise<Result<Pick<Gradient, 'loss' | 'gradients'> | 'aborted', SftFailure>> {
-  const encoded = encodeAll(options, batch);
-  const decisionCount = encoded.reduce((sum, { decisions }) => sum + decisions.length, 0);
+  const packs = packAll(options, batch);
+  const decisionCount = countOf(packs);
   if (decisionCount === 0) return err({ code: 'sft/nothing-to-learn', step });
   const gradients = options.run.parameters.tensors.map(({ data }) => new Float32Array(data.length));
   let loss = 0;
-  for (const example of encoded) {
+  for (const pack of packs) {
     if (options.signal?.aborted === true) return ok('aborted');
-    const one = await runOf(options, example, 1 / decisionCount);
+    const one = await runOf(options, pack, 1 / decisionCount);
     if (!one.ok) return one;
     loss += one.value.loss;
     addGradients(gradients, one.value.gradients);
@@ -192,20 +207,22 @@ async function gradientOf(options: SftOptions, batch: readonly Example[], step: 
 
 /** Mean −log probability of a decision of the validation side. */
 async function lossOf(options: SftOptions, step: number): Promise<Result<number | 'aborted', SftFailure>> {
-  let [sum, count] = [0, 0];
-  for (const example of options.validation) {
+  const packs = packAll(options, options.validation);
+  const decisionCount = countOf(packs);
+  let sum = 0;
+  for (const pack of packs) {
     if (options.signal?.aborted === true) return ok('aborted');
-    const [encoded] = encodeAll(options, [example]);
-    if (encoded === undefined) continue;
-    const one = await runOf(options, encoded, 1);
+    const one = await runOf(options, pack, 1);
     if (!one.ok) return one;
     sum += one.value.loss;
-    count += encoded.decisions.length;
   }
-  return count === 0 ? err({ code: 'sft/nothing-to-learn', step }) : ok(sum / count);
+  return decisionCount === 0 ? err({ code: 'sft/nothing-to-learn', step }) : ok(sum / decisionCount);
 }
 
-function runOf({ engine, run }: SftOptions, { promptIds, answerIds, decisions }: EncodedExample, weight: number): Promise<Result<Gradient, GradientFailure>> {
-  const steps = decisions.map(({ index, allowed }) => ({ index, allowed, weight }));
-  return engine.run(packSegments([{ tokens: promptIds, steps: [] }, { tokens: answerIds, after: 0, steps }]), run.parameters);
+function countOf(packs: readonly Pack<Decision>[]): number {
+  return packs.reduce((sum, { decisions }) => decisions.reduce((count, taken) => count + taken.length, sum), 0);
+}
+
+function runOf({ engine, run }: SftOptions, { batch, decisions }: Pack<Decision>, weight: number): Promise<Result<Gradient, GradientFailure>> {
+  return engine.run({ ...batch, weights: Float32Array.from(decisions, (taken) => taken.length * weight) }, run.parameters);
 }

@@ -1,10 +1,10 @@
 /**
- * The sequences of a group in as few positions as they have different tokens: a tree of what they share, prompt and forced beginnings of answers included,
- * so that a group costs little more than one of its prompts, and equal completions are read once. A decision that several sequences share is one step,
- * which weighs what they weigh together.
+ * Sequences in as few positions as they have different tokens: a tree of what they share, prompt and forced beginnings of answers included, so that a group
+ * of completions costs little more than its prompt, several faults of one call little more than one, and equal completions are read once. A decision that
+ * several sequences share is one step, which weighs what they weigh together.
  */
 import type { TokenId } from '@contractrl/grammar-mask';
-import { packSegments, type PackedBatch, type Segment } from '../gradient/batch.ts';
+import { packSegments, type PackedBatch, type Segment } from './batch.ts';
 
 export interface Decision {
   /** Which of the sequence's tokens, from 1. */
@@ -30,7 +30,7 @@ export interface Pack<D extends Decision> {
 const MAX_STEPS = 512;
 
 /** One pack, or as many as it takes for none to have more than `maxLength` positions or `maxSteps` decisions, where no sequence alone has. O(tokens + positions²). */
-export function packGroup<D extends Decision>(sequences: readonly Sequence<D>[], maxLength: number, maxSteps: number = MAX_STEPS): readonly Pack<D>[] {
+export function packSequences<D extends Decision>(sequences: readonly Sequence<D>[], maxLength: number, maxSteps: number = MAX_STEPS): readonly Pack<D>[] {
   const trees: Tree<D>[] = [];
   for (const sequence of sequences) {
     if (sequence.decisions.length === 0) continue;
