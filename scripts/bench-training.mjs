@@ -1,5 +1,5 @@
 /**
- * `npm run bench:training -- evaluate --name NAME [--adapter FOLDER] [--set …] [--arm …] [--seeds 1..5]`, or `-- report`: prepares the checkout, builds, and measures an
+ * `npm run bench:training -- evaluate --name NAME [--adapter NAME|FOLDER] [--set …] [--arm …] [--seeds 1..5]`, or `-- report`: prepares the checkout, builds, and measures an
  * adapter on data that none was trained on, or writes the training report from what was measured and logged.
  */
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * `npm run train:calibrate -- --adapter FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]`: prepares the checkout, builds, and
+ * `npm run train:calibrate -- --adapter NAME|FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]`: prepares the checkout, builds, and
  * fits the confidence of an adapter's patches on the validation side of its data: `calibration.json` beside the adapter, which the openers then take.
  */
 import { join } from 'node:path';

@@ -4,7 +4,7 @@
 
 WORK is the file that prepare-work.ts writes. Each line on standard input is the number of a step; each on standard output says how long it took and what it saw,
 the first one what is ready. Frozen weights are in the chosen type, parameters in float32, as in mixed-precision training. Examples go through in micro-batches
-of four of nearly one length, padded on the right. The head is computed for the decisions' positions only, and the loss is over what the mask allowed there.
+of four of nearly one length, padded on the right and each with the whole of its prompt. The head is computed for the decisions' positions only, and the loss is over what the mask allowed there.
 """
 import contextlib
 import json
@@ -66,20 +66,22 @@ def loss_of(examples, weight):
     for row, choice in enumerate(choices):
         bias[row] = HIDDEN_LOGIT if choice["areAllowed"] else 0.0
         bias[row, choice["ids"]] = 0.0 if choice["areAllowed"] else HIDDEN_LOGIT
-    return torch.nn.functional.cross_entropy(logits + bias, torch.tensor(targets), reduction="sum") * weight
+    return torch.nn.functional.cross_entropy(logits + bias, torch.tensor(targets), reduction="sum") * weight, ids
 
 
 def take_step(examples):
     optimiser.zero_grad(set_to_none=True)
     weight = 1 / sum(len(each["decisions"]) for each in examples)
     total = 0.0
+    positions = 0
     for first in range(0, len(examples), MICRO_BATCH):
-        loss = loss_of(examples[first : first + MICRO_BATCH], weight)
+        loss, ids = loss_of(examples[first : first + MICRO_BATCH], weight)
         loss.backward()
         total += loss.item()
+        positions += ids.numel()
     torch.nn.utils.clip_grad_norm_(parameters, settings["maxNorm"])
     optimiser.step()
-    return total
+    return total, positions
 
 
 def peak_bytes():
@@ -99,5 +101,5 @@ say({"versions": {"torch": torch.__version__, "transformers": transformers.__ver
 for line in sys.stdin:
     examples = work["steps"][int(line)]
     started = time.perf_counter()
-    loss = take_step(examples)
-    say({"ms": 1000 * (time.perf_counter() - started), "loss": loss, "peakBytes": peak_bytes()})
+    loss, positions = take_step(examples)
+    say({"ms": 1000 * (time.perf_counter() - started), "loss": loss, "positions": positions, "peakBytes": peak_bytes()})

@@ -3,7 +3,7 @@ import type { Engine, LoraAdapter, MaskRules, ProposerOptions, Repairer } from '
 import type { Arm } from './arm.ts';
 
 export interface ContractRepairParts {
-  readonly repairer: Repairer;
+  readonly repairer: Pick<Repairer, 'identity' | 'repairToRecord'>;
   /** The repairer's own engine: arms over one engine take turns with their adapters. */
   readonly engine: Engine;
   /** Undefined for the bare base model. */

@@ -1,4 +1,4 @@
-/** `npm run bench:training-speed`: measures our gradient engine beside PyTorch and writes the report. Some three minutes on two cores that are free for it. */
+/** `npm run bench:training-speed`: measures our gradient engine beside PyTorch and writes the report. Some four minutes on two cores that are free for it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

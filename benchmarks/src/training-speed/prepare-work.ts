@@ -1,13 +1,14 @@
 /**
  * What every engine is given: the base's weights in float32 under the names of transformers, an adapter to begin with, and token ids of examples with what the
- * mask allowed at each decision. Examples are synthetic ones of the trainer, by its own prompt and mask; a step has them the longest first.
+ * mask allowed at each decision. Examples are synthetic ones of the trainer, by its own prompt and mask; a step is a batch as training deals it, several faults of a
+ * call in one, the longest example first.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '@contractrl/core';
 import { writeAdapter, type GgufModel, type LinearName } from '@contractrl/runtime-webgpu';
 import { dequantise, EMBEDDING, groupMatrices, HEAD, LINEAR_GROUPS, linearShape, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor, writeSafetensors, type FloatTensor, type GroupName } from '@contractrl/runtime-webgpu/onnx';
-import { buildDataset, encodeExample, indexEvaluation, openModel, openSource, syntheticSource, type OpenedModel } from '@contractrl/trainer';
+import { batchAt, buildDataset, encodeExample, indexEvaluation, openModel, openSource, syntheticSource, type OpenedModel } from '@contractrl/trainer';
 import { adapterOf, initialParameters } from '@contractrl/trainer/gradient';
 
 export interface StepExample {
@@ -52,6 +53,8 @@ const SEED = 13;
 /** Of the training graph; no example of the data set is longer. */
 const CONTEXT_LENGTH = 1024;
 const EXAMPLES_A_TOOL = 2;
+/** Examples drawn for one that is read. */
+const SPARE = 1.3;
 
 /** Writes the files, some 4 bytes a weight, and gives the path of `work.json`; a text says why there is none. */
 export async function prepareWork({ folder, model: path, rank, stepCount, batchSize }: WorkOptions): Promise<{ readonly workFile: string; readonly work: Work } | string> {
@@ -70,9 +73,8 @@ export async function prepareWork({ folder, model: path, rank, stepCount, batchS
   writeFileSync(join(adapterFolder, 'adapter_config.json'), configText);
   const weightsFile = join(folder, 'base.safetensors');
   writeFileSync(weightsFile, writeSafetensors(weightsOf(model)));
-  const examples = examplesOf(opened, stepCount * batchSize);
-  if (examples.length < stepCount * batchSize) return `only ${String(examples.length)} examples could be made`;
-  const steps = Array.from({ length: stepCount }, (_, step) => examples.slice(step * batchSize, (step + 1) * batchSize).sort((a, b) => lengthOf(b) - lengthOf(a)));
+  const steps = stepsOf(opened, stepCount, batchSize);
+  if (steps === undefined) return `fewer than ${String(stepCount * batchSize)} examples could be made`;
   const { config, vocabularySize } = model;
   const work: Work = {
     base,
@@ -92,17 +94,22 @@ export function lengthOf({ promptIds, answerIds }: StepExample): number {
   return promptIds.length + answerIds.length;
 }
 
-function examplesOf({ tokenizer, vocabulary }: OpenedModel, count: number): readonly StepExample[] {
-  // some have no decision or no mask
-  const spare = Math.ceil(1.2 * count) + 4;
+/** The batches of an epoch that has no more, each in the order that suits the PyTorch side; undefined where there are too few examples. */
+function stepsOf({ tokenizer, vocabulary }: OpenedModel, stepCount: number, batchSize: number): Work['steps'] | undefined {
+  const count = stepCount * batchSize;
+  // some are of the validation side, some have no decision or no mask
+  const spare = Math.ceil(SPARE * count) + 4;
   const { calls } = openSource(syntheticSource(SEED, Math.ceil(spare / EXAMPLES_A_TOOL)));
-  const { examples } = buildDataset(calls, { seed: SEED, count: spare, validationShare: 0.05, index: indexEvaluation([]) });
-  return examples.flatMap((example): readonly StepExample[] => {
-    const encoded = encodeExample(example, { tokenizer, vocabulary, contextLength: CONTEXT_LENGTH });
-    if (!encoded.ok) return [];
-    const { promptIds, answerIds, decisions } = encoded.value;
-    return [{ promptIds, answerIds, decisions: decisions.map(({ index, allowed }) => ({ index, choice: choiceOf(allowed, vocabulary.logitWidth) })) }];
-  }).slice(0, count);
+  const { examples } = buildDataset(calls, { seed: SEED, count: spare, index: indexEvaluation([]) });
+  const encoded = new Map(examples.flatMap((example): readonly (readonly [string, StepExample])[] => {
+    const one = example.split === 'train' ? encodeExample(example, { tokenizer, vocabulary, contextLength: CONTEXT_LENGTH }) : undefined;
+    if (one?.ok !== true) return [];
+    const { promptIds, answerIds, decisions } = one.value;
+    return [[example.id, { promptIds, answerIds, decisions: decisions.map(({ index, allowed }) => ({ index, choice: choiceOf(allowed, vocabulary.logitWidth) })) }]];
+  }));
+  const train = examples.filter(({ id }) => encoded.has(id)).slice(0, count);
+  if (train.length < count) return undefined;
+  return Array.from({ length: stepCount }, (_, step) => batchAt(train, step, { seed: SEED, batchSize }).map(({ id }) => encoded.get(id)!).sort((a, b) => lengthOf(b) - lengthOf(a)));
 }
 
 export function choiceOf(allowed: ArrayLike<number>, width: number): Choice {

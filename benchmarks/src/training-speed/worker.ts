@@ -6,6 +6,8 @@ export interface StepTaken {
   readonly ms: number;
   /** Mean −log probability of a decision under the mask, before the step. */
   readonly loss: number;
+  /** Tokens that went through the model, padding included. */
+  readonly positions: number;
   /** Largest resident memory of the process so far. */
   readonly peakBytes: number;
 }

@@ -1,16 +1,14 @@
 /** The bars of the training, held against what was measured: none is met or missed by hand, and what was not measured whole is neither. */
+import { jsonEqual } from '@contractrl/core';
 import type { ArmName } from './evaluations.ts';
-import { compare, find, isLive, type MeasuredEvaluation } from './measured.ts';
-import type { TrainingRun } from './runs.ts';
+import { compare, find, isLive, ofShippedBase, SHIPPED, shippedRun, type MeasuredEvaluation } from './measured.ts';
+import { isOptimised, startOf, type TrainingRun } from './runs.ts';
 import type { ScoredRow } from './score-rows.ts';
 import { sizeOf, type SetName } from './sets.ts';
 import { decimal, isRightRow, meanCollateral, rateWhere } from './tables.ts';
 
-/** The adapter that ships, and the supervised one that group-relative optimisation began with. */
-export const SHIPPED = 'r8';
-export const SUPERVISED = 'r8-sft';
-/** Same data and seed as {@link SUPERVISED}, trained once more. */
-export const REPEATED = 'r8-sft-again';
+/** Name of the group-relative run, where what ships is supervised. */
+const OPTIMISED = 'grpo';
 
 const LIMITS = {
   plain: 0.9, live: 0.8, collateral: 0.02, overRegeneration: 0.1, p: 0.01, silentlyWrong: 2, abstained: 0.85, falselyAbstained: 0.05, trainingMinutes: 90,
@@ -26,9 +24,9 @@ export interface Bar {
   readonly value: string;
 }
 
-export function barsOf(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): readonly Bar[] {
+export function barsOf(all: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): readonly Bar[] {
+  const measured = ofShippedBase(all);
   const system = rowsOf(measured, SHIPPED, 'bfcl', 'system');
-  const policy = rowsOf(measured, SHIPPED, 'bfcl', 'policy');
   return [
     shareBar('system, plain BFCL categories: right', system, (one) => !isLive(one), LIMITS.plain),
     shareBar('system, live BFCL categories: right', system, isLive, LIMITS.live),
@@ -37,7 +35,7 @@ export function barsOf(measured: readonly MeasuredEvaluation[], runs: readonly T
       return { value: decimal(value, 4), isMet: value === undefined ? undefined : value <= LIMITS.collateral };
     }),
     overRegeneration(system, rowsOf(measured, undefined, 'bfcl', 'full-regeneration')),
-    overSupervised(policy, rowsOf(measured, SUPERVISED, 'bfcl', 'policy')),
+    overSupervised(measured, runs),
     withRows('system: silently wrong on the bug reports', `≤ ${String(LIMITS.silentlyWrong)}`, rowsOf(measured, SHIPPED, 'bugcases', 'system'), (rows) => {
       const count = rows.filter(({ score }) => score.verdict === 'silently-wrong').length;
       return { value: `${String(count)} of ${String(rows.length)}`, isMet: count <= LIMITS.silentlyWrong };
@@ -50,7 +48,7 @@ export function barsOf(measured: readonly MeasuredEvaluation[], runs: readonly T
       const rate = rateWhere(rows, ({ score }) => score.verdict === 'abstained-wrongly')!;
       return { value: shareText(rate.count, rate.n), isMet: rate.count / rate.n <= LIMITS.falselyAbstained };
     }),
-    ...trainingBars(runs),
+    ...trainingBars(shippedRun(measured, runs), runs),
   ];
 }
 
@@ -85,27 +83,39 @@ function overRegeneration(system: Rows, regeneration: Rows): Bar {
   });
 }
 
-function overSupervised(policy: Rows, supervised: Rows): Bar {
-  const [what, bar] = ['policy above its supervised start: difference', 'interval above 0'];
+/** The group-relative run with the default settings: what ships, or the one of that name. */
+export function optimisedRun(runs: readonly TrainingRun[]): TrainingRun | undefined {
+  const optimised = runs.filter(isOptimised);
+  return optimised.find(({ name }) => name === SHIPPED) ?? optimised.find(({ name }) => name === OPTIMISED);
+}
+
+function overSupervised(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): Bar {
+  const [what, bar] = ['group-relative optimisation above its supervised start, policy on BFCL: difference', 'interval above 0'];
+  const optimised = optimisedRun(runs);
+  const start = optimised === undefined ? undefined : startOf(runs, optimised);
+  if (optimised === undefined || start === undefined) return { what, bar, value: optimised === undefined ? `no log of ${OPTIMISED}` : `no log of what ${optimised.name} began with`, isMet: undefined };
+  const supervised = rowsOf(measured, start.name, 'bfcl', 'policy');
   if (typeof supervised === 'string') return { what, bar, value: supervised, isMet: undefined };
-  return withRows(what, bar, policy, (rows) => {
+  return withRows(what, bar, rowsOf(measured, optimised.name, 'bfcl', 'policy'), (rows) => {
     const { difference } = compare(rows, supervised)!;
-    return { value: differenceText(difference), isMet: difference.low > 0 };
+    return { value: `${differenceText(difference)}, ${optimised.name} less ${start.name}`, isMet: difference.low > 0 };
   });
 }
 
-function trainingBars(runs: readonly TrainingRun[]): readonly Bar[] {
-  const run = runs.find(({ name }) => name === SUPERVISED);
-  const again = runs.find(({ name }) => name === REPEATED);
+/** Of the supervised run that what ships is, or began with; another run of the same identity is the same training once more. */
+function trainingBars(shipped: TrainingRun | undefined, runs: readonly TrainingRun[]): readonly Bar[] {
+  const run = shipped !== undefined && isOptimised(shipped) ? startOf(runs, shipped) : shipped;
+  const again = run === undefined ? undefined : runs.find((other) => other !== run && jsonEqual(other.identity, run.identity));
   const rate = run?.entries.findLast(({ examplesPerSecond }) => examplesPerSecond !== undefined)?.examplesPerSecond;
-  const missing = (name: string): string => `no log of ${name}`;
+  const missing = `no log of how ${SHIPPED} was trained`;
   return [
     {
-      what: `training: minutes for ${String(TRAINED_EXAMPLES)} examples at that rate`, bar: `≤ ${String(LIMITS.trainingMinutes)}`, value: rate === undefined ? missing(SUPERVISED) : (TRAINED_EXAMPLES / rate / 60).toFixed(0),
+      what: `training: minutes for ${String(TRAINED_EXAMPLES)} examples at that rate`, bar: `≤ ${String(LIMITS.trainingMinutes)}`, value: rate === undefined ? missing : (TRAINED_EXAMPLES / rate / 60).toFixed(0),
       isMet: rate === undefined ? undefined : TRAINED_EXAMPLES / rate / 60 <= LIMITS.trainingMinutes,
     },
     {
-      what: 'training: the same seed gives the same adapter', bar: 'equal digests', value: run === undefined ? missing(SUPERVISED) : again === undefined ? missing(REPEATED) : `${run.adapterDigest.slice(0, 12)}, ${again.adapterDigest.slice(0, 12)}`,
+      what: 'training: the same seed gives the same adapter', bar: 'equal digests',
+      value: run === undefined ? missing : again === undefined ? `no second run like ${run.name}` : `${run.adapterDigest.slice(0, 12)}, ${again.adapterDigest.slice(0, 12)}`,
       isMet: run === undefined || again === undefined ? undefined : run.adapterDigest === again.adapterDigest,
     },
   ];

@@ -2,8 +2,9 @@
  * An adapter through the production loop, set by set and arm by arm: every answer becomes a row, the rows are sealed, and only then is gold opened, for the scan
  * of what the policy was shown.
  */
+import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { createRepairer } from '@contractrl/runtime-webgpu';
+import { createProposerMemory, createRepairer } from '@contractrl/runtime-webgpu';
 import type { Runtime } from '@contractrl/runtime-webgpu/node';
 import type { Arm } from '../arms/arm.ts';
 import { contractRepair } from '../arms/contract-repair.ts';
@@ -16,6 +17,7 @@ import type { ArmName, Evaluation } from './evaluations.ts';
 import { sealedGoldOf } from './gold.ts';
 import { runArm, type RunOptions } from './run.ts';
 import { requestsOf, type SetName } from './sets.ts';
+import { proposerWithout, repairerWith, type AblatedProposer, type PromptLine } from './without-line.ts';
 
 export interface EvaluateOptions extends Omit<RunOptions, 'takeShown'> {
   /** Of the adapter, in the report. */
@@ -25,28 +27,51 @@ export interface EvaluateOptions extends Omit<RunOptions, 'takeShown'> {
   readonly seeds: readonly number[];
   /** Of the cases, so many at even distances. */
   readonly limit: number;
+  /** A line that is taken out of the prompt; full regeneration has another prompt, which has none of them. */
+  readonly without?: PromptLine;
 }
+
+/** What training calls it. */
+const DEFAULT_BASE = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 
 const clock = (): number => performance.now();
 
 /** Undefined where it was aborted. */
-export async function evaluate(runtime: Runtime, { name, set, arm: armName, seeds, limit, signal, onAnswer }: EvaluateOptions): Promise<Evaluation | undefined> {
+export async function evaluate(runtime: Runtime, { name, set, arm: armName, seeds, limit, without, signal, onAnswer }: EvaluateOptions): Promise<Evaluation | undefined> {
   const surroundings = surroundingsNow();
   const requests = spread(requestsOf(set, seeds), limit);
   const { tokenizer, take } = recordPrompts(runtime.tokenizer);
-  const arm = openArm(armName, { ...runtime, tokenizer });
+  const { arm, ablated } = openArm(armName, { ...runtime, tokenizer }, without);
   const run = await runArm(arm, requests, { takeShown: take, signal, onAnswer });
   if (run === undefined) return undefined;
   const { sealed, answers } = run;
   const shown = answers.map((answer) => ({ arm: armName, id: answer.id, texts: answer.shown }));
   const answered = answers.map(({ id, frozen }) => ({ record: { arm: armName, id }, frozen }));
   const leakage = leakageOf(shown, leaksIn({ cases: answered }, requests.map((request) => ({ request })), shown, sealedGoldOf(set, seeds)));
-  return { head: { name, set, arm: armName, seeds: set === 'bfcl' ? seeds : [], identity: arm.identity, surroundings, leakage, rowsDigest: sealed.digest }, sealed };
+  return {
+    head: {
+      name, base: baseNameOf(runtime), set, arm: armName, seeds: set === 'bfcl' ? seeds : [], identity: arm.identity, surroundings, leakage, rowsDigest: sealed.digest,
+      ...(ablated === undefined ? {} : { prompt: { without: ablated.line, staticTokenCount: ablated.proposer.staticTokenCount } }),
+    },
+    sealed,
+  };
 }
 
-function openArm(name: ArmName, { engine, tokenizer, vocabulary, adapter, release }: Runtime): Arm {
-  const parts = { engine, tokenizer, vocabulary, clock };
-  if (name === 'full-regeneration') return fullRegeneration(parts);
-  const repairer = createRepairer({ ...parts, ...(name === 'system' && release !== undefined ? { release } : {}) });
-  return contractRepair({ name, description: '' }, { repairer, engine, adapter, deterministic: name !== 'policy' });
+interface OpenedArm {
+  readonly arm: Arm;
+  readonly ablated?: { readonly line: PromptLine; readonly proposer: AblatedProposer };
+}
+
+function openArm(name: ArmName, { engine, tokenizer, vocabulary, adapter, release }: Runtime, without: PromptLine | undefined): OpenedArm {
+  const parts = { engine, tokenizer, vocabulary, clock, ...(name === 'system' && release !== undefined ? { release } : {}) };
+  if (name === 'full-regeneration') return { arm: fullRegeneration(parts) };
+  const made = { name, description: '' };
+  const rest = { engine, adapter, deterministic: name !== 'policy' };
+  if (without === undefined) return { arm: contractRepair(made, { repairer: createRepairer(parts), ...rest }) };
+  const proposer = proposerWithout(without, { ...parts, memory: createProposerMemory(engine) });
+  return { arm: contractRepair(made, { repairer: repairerWith(proposer, clock), ...rest }), ablated: { line: without, proposer } };
+}
+
+function baseNameOf({ model: { isBase, path } }: Runtime): string {
+  return isBase ? DEFAULT_BASE : basename(path);
 }

@@ -13,6 +13,7 @@ import { pack } from '../results.ts';
 import type { Leakage } from '../score.ts';
 import { sealRows, type AnswerRow, type SealedRows } from './answer-row.ts';
 import type { SetName } from './sets.ts';
+import type { PromptLine } from './without-line.ts';
 
 export const ARM_NAMES = ['system', 'system-open', 'policy', 'full-regeneration'] as const;
 /**
@@ -24,11 +25,15 @@ export type ArmName = (typeof ARM_NAMES)[number];
 export interface EvaluationHead {
   /** Of the adapter or the run that it came from; several adapters are told apart by it. */
   readonly name: string;
+  /** Name of the base model, or of its file; absent in rows that are older than it, which are of the base that the shipped adapters are for. */
+  readonly base?: string;
   readonly set: SetName;
   readonly arm: ArmName;
   /** Of the corruptions, where the set has some. */
   readonly seeds: readonly number[];
   readonly identity: JsonObject;
+  /** Of an evaluation whose prompts lack a line: which, and how many tokens the part has that stands in every prompt. */
+  readonly prompt?: { readonly without: PromptLine; readonly staticTokenCount: number };
   readonly surroundings: Surroundings;
   /** Gold in what the policy was shown. */
   readonly leakage: Leakage;

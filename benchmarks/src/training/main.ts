@@ -21,6 +21,7 @@ import { scoreEvaluation } from './score-rows.ts';
 import { SEEDS, SET_NAMES, type SetName } from './sets.ts';
 import { summaryCells, SUMMARY_HEAD, validationCells } from './tables.ts';
 import { evaluateValidation, writeValidation } from './validation.ts';
+import { PROMPT_LINES, type PromptLine } from './without-line.ts';
 
 const RESULTS = fileURLToPath(new URL('../../results/training', import.meta.url));
 
@@ -35,6 +36,7 @@ interface EvaluateCommand {
   readonly trainingSeed: number;
   readonly threads?: number;
   readonly model?: string;
+  readonly without?: readonly PromptLine[];
   readonly out: string;
 }
 
@@ -48,7 +50,7 @@ const log = (line: string): void => { process.stderr.write(`${line}\n`); };
 
 const program = new Command('bench:training').description('Measures adapters.');
 program.command('evaluate')
-  .option('--adapter <folder>', 'a PEFT adapter, or `none`; default: the one that ships')
+  .option('--adapter <name|path>', 'one that ships, by name (r8), the folder of a PEFT adapter, with a slash (./r8), or `none`; default: what a repair takes')
   .addOption(new Option('--name <name>', 'of the adapter, in the report').argParser(fileName).makeOptionMandatory())
   .addOption(new Option('--set <names...>', 'what it is measured on').choices([...SET_NAMES, 'validation']).default(['bfcl']))
   .addOption(new Option('--arm <names...>', 'how it is used').choices(ARM_NAMES).default(['system', 'policy']))
@@ -58,6 +60,7 @@ program.command('evaluate')
   .addOption(new Option('--training-seed <seed>', 'of the run whose validation side is meant').argParser(Number).default(13))
   .addOption(new Option('--threads <count>', 'of the engine').argParser(positive))
   .option('--model <file>', 'the base model, instead of the one in the cache')
+  .addOption(new Option('--without <lines...>', 'of the prompt, each taken away by itself; the name says which: NAME-without-LINE').choices(PROMPT_LINES))
   .option('--out <folder>', 'where rows are kept', RESULTS)
   .action(runEvaluate);
 program.command('keep')
@@ -70,7 +73,8 @@ program.command('report').option('--out <folder>', 'where results are kept', RES
 program.command('cases').description('makes the committed cases of the sets families and unrepairable anew, from BFCL by the corruptions of the trainer').action(makeCases);
 await program.parseAsync();
 
-async function runEvaluate({ adapter, name, set: sets, arm: arms, seeds, limit, data, trainingSeed, threads, model, out }: EvaluateCommand): Promise<void> {
+async function runEvaluate({ adapter, name, set: sets, arm: arms, seeds, limit, data, trainingSeed, threads, model, without: lines = [], out }: EvaluateCommand): Promise<void> {
+  if (lines.length > 0 && (sets.includes('validation') || arms.includes('full-regeneration'))) return fail('A line of the prompt is taken away on held-out cases alone, and full regeneration has none of them.');
   const cancel = new AbortController();
   process.once('SIGINT', () => { cancel.abort(); });
   const { signal } = cancel;
@@ -81,22 +85,26 @@ async function runEvaluate({ adapter, name, set: sets, arm: arms, seeds, limit, 
     const examples = set === 'validation' ? validationSide({ seed: trainingSeed, count: Math.min(limit, VALIDATION_COUNT), dataFolder: data }, log) : [];
     if (examples === undefined) return fail('There is no validation side.');
     for (const arm of arms) {
-      const onProgress = progressOf(`${name} ${set} ${arm}`);
       if (set === 'validation') {
         if (arm === 'full-regeneration') return fail('Full regeneration is measured on held-out cases alone.');
-        const evaluation = await evaluateValidation(runtime.value, examples, { name, arm, seed: trainingSeed }, { signal, onProgress });
+        const evaluation = await evaluateValidation(runtime.value, examples, { name, arm, seed: trainingSeed }, { signal, onProgress: progressOf(`${name} ${set} ${arm}`) });
         if (!evaluation.ok) return fail(JSON.stringify(evaluation.error));
         await writeValidation(join(out, VALIDATION), evaluation.value);
         cells.push([`${name} ${set} ${arm}`, ...validationCells(summariseEvaluation(evaluation.value.rows))]);
         continue;
       }
-      const evaluation = await evaluate(runtime.value, { name, set, arm, seeds, limit, signal, onAnswer: onProgress });
-      if (evaluation === undefined) return fail('Cancelled: what was not finished is not written.');
-      await writeEvaluation(join(out, RAW), evaluation);
-      for (const leak of evaluation.head.leakage.leaks) fail(formatLeak(leak));
-      const scored = scoreEvaluation(evaluation);
-      for (const { row, score } of scored.filter((one) => one.score.unsafe !== null)) fail(`Unsafe dispatch: ${arm} on ${row.id} (${String(score.unsafe)})`);
-      cells.push([`${name} ${set} ${arm}`, ...summaryCells(scored)]);
+      for (const without of lines.length === 0 ? [undefined] : lines) {
+        const named = without === undefined ? name : `${name}-without-${without}`;
+        const evaluation = await evaluate(runtime.value, {
+          name: named, set, arm, seeds, limit, signal, onAnswer: progressOf(`${named} ${set} ${arm}`), ...(without === undefined ? {} : { without }),
+        });
+        if (evaluation === undefined) return fail('Cancelled: what was not finished is not written.');
+        await writeEvaluation(join(out, RAW), evaluation);
+        for (const leak of evaluation.head.leakage.leaks) fail(formatLeak(leak));
+        const scored = scoreEvaluation(evaluation);
+        for (const { row, score } of scored.filter((one) => one.score.unsafe !== null)) fail(`Unsafe dispatch: ${arm} on ${row.id} (${String(score.unsafe)})`);
+        cells.push([`${named} ${set} ${arm}`, ...summaryCells(scored)]);
+      }
     }
   }
   await runtime.value.engine.dispose();

@@ -1,10 +1,13 @@
 /** All evaluations with their verdicts, and the comparisons that a report makes between two of them: on the cases that both have, or not at all. */
 import { bootstrapMean, exactPairedTest, mean, type Mean } from '../statistics.ts';
 import type { ArmName, Evaluation, EvaluationHead } from './evaluations.ts';
-import type { RiskPoint } from './runs.ts';
+import type { RiskPoint, TrainingRun } from './runs.ts';
 import { scoreEvaluation, type ScoredRow } from './score-rows.ts';
 import { sizeOf, type SetName } from './sets.ts';
 import { groupBy, isRightRow } from './tables.ts';
+
+/** The name of the adapter that ships, as evaluation and as run. */
+export const SHIPPED = 'r8';
 
 export interface MeasuredEvaluation {
   readonly head: EvaluationHead;
@@ -23,6 +26,26 @@ export function measure(evaluations: readonly Evaluation[]): readonly MeasuredEv
 /** Of an adapter. Full regeneration has none: whatever name it was measured under. */
 export function find(measured: readonly MeasuredEvaluation[], name: string | undefined, set: SetName, arm: ArmName): MeasuredEvaluation | undefined {
   return measured.find(({ head }) => (name === undefined || head.name === name) && head.set === set && head.arm === arm);
+}
+
+/** The run that the adapter that ships came of: that of its name, or one of another name that gave the same bytes. */
+export function shippedRun(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): TrainingRun | undefined {
+  const digest = measured.find(({ head }) => head.name === SHIPPED)?.head.identity['adapterDigest'];
+  return runs.find(({ name }) => name === SHIPPED) ?? runs.find(({ adapterDigest }) => adapterDigest === digest);
+}
+
+/** Those of the same base model as the adapter that ships; all where that was not measured. */
+export function ofShippedBase(measured: readonly MeasuredEvaluation[]): readonly MeasuredEvaluation[] {
+  const shipped = measured.find(({ head }) => head.name === SHIPPED);
+  return shipped === undefined ? measured : measured.filter(({ head }) => head.identity['modelDigest'] === shipped.head.identity['modelDigest']);
+}
+
+/** Names of the base models, by the digest of their file; what nobody named goes by the digest. */
+export function baseNames(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): (head: EvaluationHead) => string {
+  const names = new Map<unknown, string>([
+    ...runs.map(({ identity }) => [identity['model'], String(identity['base'])] as const), ...measured.flatMap(({ head: { base, identity } }) => (base === undefined ? [] : [[identity['modelDigest'], base] as const])),
+  ]);
+  return ({ identity: { modelDigest } }) => names.get(modelDigest) ?? String(modelDigest ?? '–').slice(0, 12);
 }
 
 export interface Comparison {

@@ -2,20 +2,20 @@
 import { summariseBy, summariseEvaluation } from '@contractrl/trainer';
 import { machine, mark, table, type Cells } from '../markdown.ts';
 import { rateOf } from '../report.ts';
-import { mean } from '../statistics.ts';
-import { barsOf, differenceText, SHIPPED } from './bars.ts';
+import { mean, quantile } from '../statistics.ts';
+import { barsOf, differenceText } from './bars.ts';
 import { classesOf, ERROR_CLASS_NAMES, ERROR_CLASSES } from './error-class.ts';
-import { CATEGORIES, categoryOf, compare, find, isLive, type MeasuredEvaluation } from './measured.ts';
-import { LOSS_PLOT, REWARD_PLOT, RISK_PLOT } from './plots.ts';
 import type { ArmName } from './evaluations.ts';
-import type { LogEntry, TrainingRun } from './runs.ts';
+import { curveSection } from './learning-curve.ts';
+import { isAblated, lineSection } from './line-section.ts';
+import { baseNames, CATEGORIES, categoryOf, compare, find, isLive, ofShippedBase, SHIPPED, type MeasuredEvaluation } from './measured.ts';
+import { optimisedSection } from './optimised-section.ts';
+import { CURVE_PLOT, LOSS_PLOT, REWARD_PLOT, RISK_PLOT } from './plots.ts';
+import { lowestLoss, unsafeOf, type LogEntry, type TrainingRun } from './runs.ts';
 import type { ScoredRow } from './score-rows.ts';
 import { SET_NAMES, type SetName } from './sets.ts';
-import { decimal, groupBy, isRightRow, rateWhere, summaryCells, SUMMARY_HEAD, validationCells } from './tables.ts';
+import { decimal, groupBy, isRightRow, pText, rateWhere, summaryCells, SUMMARY_HEAD, validationCells } from './tables.ts';
 import type { ValidationEvaluation } from './validation.ts';
-
-/** Names of evaluations and runs that begin so belong to an ablation of the prompt. */
-const ABLATION = 'ablation-';
 
 const SET_TITLES: Readonly<Record<SetName, string>> = {
   bfcl: 'BFCL calls with one field spoilt, 192 from each of five seeds',
@@ -33,7 +33,9 @@ export interface ReportParts {
   readonly plots: readonly string[];
 }
 
-export function renderTrainingReport({ measured, runs, validations, plots }: ReportParts): string {
+export function renderTrainingReport({ measured: all, runs, validations, plots }: ReportParts): string {
+  const whole = all.filter((one) => !isAblated(one));
+  const measured = ofShippedBase(whole);
   return `${[
     '# Training, measured',
     '',
@@ -43,17 +45,20 @@ export function renderTrainingReport({ measured, runs, validations, plots }: Rep
     '',
     table(['', 'bar', 'measured', ''], barsOf(measured, runs).map(({ what, bar, value, isMet }) => [what, bar, value, isMet === undefined ? '–' : mark(isMet)])),
     '',
-    ...SET_NAMES.flatMap((set) => setSection(set, measured.filter(({ head }) => head.set === set && !head.name.startsWith(ABLATION)))),
+    ...SET_NAMES.flatMap((set) => setSection(set, measured.filter(({ head }) => head.set === set))),
     ...rankSection(measured, runs),
+    ...baseSection(whole, runs),
     ...categorySection(measured),
     ...familySection(measured),
     ...classSection(measured),
     ...pairSection(measured),
-    ...ablationSection(measured),
+    ...lineSection(all),
+    ...curveSection(measured, runs, image(plots, CURVE_PLOT, 'Right against examples')),
+    ...optimisedSection(measured, runs),
     ...validationSection(validations),
     ...calibrationSection(runs, plots),
     ...runSection(runs, plots),
-    ...sourceSection(measured),
+    ...sourceSection(all),
     ...LIMITS,
   ].join('\n')}\n`;
 }
@@ -63,32 +68,74 @@ function setSection(set: SetName, evaluations: readonly MeasuredEvaluation[]): C
   return [
     `## ${SET_TITLES[set][0]!.toUpperCase()}${SET_TITLES[set].slice(1)}`,
     '',
-    table(['adapter', 'arm', ...SUMMARY_HEAD], evaluations.map(({ head, rows, isWhole }) => [head.name, `${head.arm}${isWhole ? '' : ', a part of the cases'}`, ...summaryCells(rows)])),
+    table(['adapter', 'arm', ...SUMMARY_HEAD], evaluations.map(({ head, rows, isWhole }) => [head.name, armTitle(head.arm, isWhole), ...summaryCells(rows)])),
     '',
   ];
+}
+
+function armTitle(arm: ArmName, isWhole: boolean): string {
+  return `${arm}${isWhole ? '' : ', a part of the cases'}`;
 }
 
 const ARMS_SHOWN = ['system', 'policy'] as const;
 
 /** Adapters of these names differ in rank alone. */
 const RANKS = ['r4', SHIPPED, 'r16'] as const;
+const RANK_SETS = ['bfcl', 'j2', 'bugcases'] as const;
 
 function rankSection(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): Cells {
+  const ranks = RANKS.filter((name) => measured.some(({ head }) => head.name === name));
+  if (ranks.length < 2) return [];
   const rightOf = (name: string, set: SetName, arm: ArmName): string => rateOf(rateWhere(find(measured, name, set, arm)?.rows ?? [], isRightRow));
-  const rows = RANKS.filter((name) => measured.some(({ head }) => head.name === name)).map((name) => {
+  const rows = ranks.map((name) => {
     const falsely = rateWhere(find(measured, name, 'bfcl', 'system')?.rows ?? [], ({ score }) => score.verdict === 'abstained-wrongly');
-    const looks = (runs.find((run) => run.name === name)?.entries ?? []).flatMap(({ kind, loss }) => (kind === 'validation' && loss !== undefined ? [loss] : []));
-    return [
-      name, rightOf(name, 'bfcl', 'system'), rightOf(name, 'bfcl', 'policy'), rightOf(name, 'families', 'policy'), rightOf(name, 'unrepairable', 'system'), rateOf(falsely),
-      looks.length === 0 ? 'n/a' : Math.min(...looks).toFixed(4),
-    ];
+    const run = runs.find((one) => one.name === name);
+    return [name, rightOf(name, 'families', 'policy'), rightOf(name, 'unrepairable', 'system'), rateOf(falsely), decimal(run && lowestLoss(run), 4)];
   });
-  if (rows.length < 2) return [];
-  return ['## By rank', '', table(['adapter', 'BFCL, system: right', 'BFCL, policy: right', 'families, policy: right', 'unrepairable, system: declined', 'BFCL, system: declined falsely', 'lowest validation loss'], rows), ''];
+  const pairs = RANK_SETS.flatMap((set) => ARMS_SHOWN.flatMap((arm) => ranks.flatMap((name) => {
+    const one = find(measured, name, set, arm);
+    return one === undefined ? [] : [[set, armTitle(arm, one.isWhole), name, ...comparedCells(one, find(measured, SHIPPED, set, arm))]];
+  })));
+  return [
+    '## Ranks',
+    '',
+    `Adapters of one data set and seed. The difference is to ${SHIPPED}, on the cases that both have; how it is calculated is said under *Pairs*.`,
+    '',
+    table(['set', 'arm', 'adapter', ...COMPARED_HEAD], pairs),
+    '',
+    table(['adapter', 'families, policy: right', 'unrepairable, system: declined', 'BFCL, system: declined falsely', 'lowest validation loss'], rows),
+    '',
+  ];
+}
+
+const COMPARED_HEAD: Cells = ['n', 'right', 'wrong', `difference to ${SHIPPED}`, 'p', 'p50 ms', 'p95 ms'];
+
+/** Beside the adapter that ships, and not beside itself. */
+function comparedCells(one: MeasuredEvaluation, shipped: MeasuredEvaluation | undefined): Cells {
+  const { rows } = one;
+  const compared = shipped === undefined || shipped === one ? undefined : compare(rows, shipped.rows);
+  const ms = (share: number): string => decimal(quantile(rows.map(({ row }) => row.totalMs), share), 0);
+  return [
+    String(rows.length), rateOf(rateWhere(rows, isRightRow)), String(rows.filter(({ score }) => score.verdict === 'silently-wrong').length),
+    ...(compared === undefined ? ['', ''] : [differenceText(compared.difference), pText(compared.worstP)]), ms(0.5), ms(0.95),
+  ];
+}
+
+/** Where there is another base beside that of the adapter that ships, all that was measured on a set with it. */
+function baseSection(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): Cells {
+  const own = ofShippedBase(measured);
+  const others = measured.filter((one) => !own.includes(one));
+  if (others.length === 0) return [];
+  const nameOf = baseNames(measured, runs);
+  const isBeside = ({ head }: MeasuredEvaluation): boolean => head.name === SHIPPED && others.some((other) => other.head.set === head.set && other.head.arm === head.arm);
+  const rows = [...own.filter(isBeside), ...others].map((one) => [nameOf(one.head), one.head.name, one.head.set, armTitle(one.head.arm, one.isWhole), ...comparedCells(one, find(own, SHIPPED, one.head.set, one.head.arm))]);
+  return [
+    '## Other bases', '', `The difference is to ${SHIPPED} and its base, on the cases that both have. The other tables are of that base alone.`, '', table(['base', 'adapter', 'set', 'arm', ...COMPARED_HEAD], rows), '',
+  ];
 }
 
 function categorySection(measured: readonly MeasuredEvaluation[]): Cells {
-  const evaluations = measured.filter(({ head }) => head.set === 'bfcl' && !head.name.startsWith(ABLATION));
+  const evaluations = measured.filter(({ head }) => head.set === 'bfcl');
   if (evaluations.length === 0) return [];
   const right = (rows: readonly ScoredRow[]): string => rateOf(rateWhere(rows, isRightRow));
   return [
@@ -106,7 +153,7 @@ function categorySection(measured: readonly MeasuredEvaluation[]): Cells {
 
 /** The family is the last part of an id. */
 function familySection(measured: readonly MeasuredEvaluation[]): Cells {
-  const evaluations = measured.filter(({ head }) => (head.set === 'families' || head.set === 'unrepairable') && ARMS_SHOWN.some((arm) => arm === head.arm) && !head.name.startsWith(ABLATION));
+  const evaluations = measured.filter(({ head }) => (head.set === 'families' || head.set === 'unrepairable') && ARMS_SHOWN.some((arm) => arm === head.arm));
   if (evaluations.length === 0) return [];
   const familyOf = ({ row: { id } }: ScoredRow): string => id.slice(id.lastIndexOf(':') + 1);
   const columns = [...groupBy(evaluations, ({ head }) => `${head.name}, ${head.arm}`)].map(([title, some]) => ({ title, families: groupBy(some.flatMap(({ rows }) => rows), familyOf) }));
@@ -166,7 +213,7 @@ function pairSection(measured: readonly MeasuredEvaluation[]): Cells {
     const compared = compare(one.rows, other.rows);
     if (compared === undefined) return [];
     const { n, firstOnly, secondOnly, difference, worstP } = compared;
-    return [[`${one.head.name}, ${one.head.arm}`, `${other.head.name}, ${other.head.arm}`, String(n), String(firstOnly), String(secondOnly), differenceText(difference), worstP < 0.0001 ? worstP.toExponential(1) : worstP.toFixed(4)]];
+    return [[`${one.head.name}, ${one.head.arm}`, `${other.head.name}, ${other.head.arm}`, String(n), String(firstOnly), String(secondOnly), differenceText(difference), pText(worstP)]];
   }));
   if (lines.length === 0) return [];
   return [
@@ -175,19 +222,6 @@ function pairSection(measured: readonly MeasuredEvaluation[]): Cells {
     'On the BFCL cases that both have. The interval is a percentile bootstrap over calls, each with all the seeds that chose it; p is that of the exact paired test, the largest of the seeds’, since no call comes twice in one.',
     '',
     table(['first', 'second', 'n', 'only the first right', 'only the second right', 'difference', 'p'], lines),
-    '',
-  ];
-}
-
-function ablationSection(measured: readonly MeasuredEvaluation[]): Cells {
-  const ablations = measured.filter(({ head }) => head.name.startsWith(ABLATION));
-  if (ablations.length === 0) return [];
-  return [
-    '## What the lines of the prompt are worth',
-    '',
-    'Each adapter was trained and measured with the prompt that its name says.',
-    '',
-    table(['prompt', 'set', 'arm', ...SUMMARY_HEAD], ablations.map(({ head, rows }) => [head.name.slice(ABLATION.length), head.set, head.arm, ...summaryCells(rows)])),
     '',
   ];
 }
@@ -237,17 +271,17 @@ function runSection(runs: readonly TrainingRun[], plots: readonly string[]): Cel
     '## Runs',
     '',
     table(
-      ['run', 'rank', 'steps', 'first loss', 'lowest validation loss', 'mean reward, first and last tenth', 'success at the last look', 'groups that taught nothing', 'unsafe', 'examples / s', 'adapter'],
-      runs.map(({ name, identity, adapterDigest, entries }) => {
+      ['run', 'base', 'rank', 'steps', 'first loss', 'lowest validation loss', 'mean reward, first and last tenth', 'success at the last look', 'groups that taught nothing', 'unsafe', 'examples / s', 'adapter'],
+      runs.map((run) => {
+        const { name, identity, adapterDigest, entries } = run;
         const steps = entries.filter(({ kind }) => kind === 'step');
         const validations = entries.filter(({ kind }) => kind === 'validation');
-        const looks = validations.flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
         const rewards = steps.flatMap(({ reward }) => (reward === undefined ? [] : [reward]));
         const tenth = Math.ceil(rewards.length / 10);
         return [
-          name, String(identity['rank']), String(steps.at(-1)?.step ?? 0), decimal(steps[0]?.loss, 3), looks.length === 0 ? 'n/a' : decimal(Math.min(...looks), 4),
+          name, String(identity['base'] ?? '–'), String(identity['rank']), String(steps.at(-1)?.step ?? 0), decimal(steps[0]?.loss, 3), decimal(lowestLoss(run), 4),
           rewards.length === 0 ? 'n/a' : `${decimal(mean(rewards.slice(0, tenth)), 3)}, ${decimal(mean(rewards.slice(-tenth)), 3)}`, decimal(last(validations, 'success'), 3),
-          decimal(mean(steps.flatMap(({ flatShare }) => (flatShare === undefined ? [] : [flatShare]))), 3), unsafeOf(steps), decimal(last(steps, 'examplesPerSecond'), 2), `\`${adapterDigest.slice(0, 12)}\``,
+          decimal(mean(steps.flatMap(({ flatShare }) => (flatShare === undefined ? [] : [flatShare]))), 3), decimal(unsafeOf(run), 0), decimal(last(steps, 'examplesPerSecond'), 2), `\`${adapterDigest.slice(0, 12)}\``,
         ];
       }),
     ),
@@ -255,12 +289,6 @@ function runSection(runs: readonly TrainingRun[], plots: readonly string[]): Cel
     ...image(plots, LOSS_PLOT, 'Loss'),
     ...image(plots, REWARD_PLOT, 'Reward'),
   ];
-}
-
-/** Dispatches that the validator would not have accepted; a supervised run dispatches nothing. */
-function unsafeOf(steps: readonly LogEntry[]): string {
-  const counted = steps.flatMap(({ unsafe }) => (unsafe === undefined ? [] : [unsafe]));
-  return counted.length === 0 ? 'n/a' : String(Math.max(...counted));
 }
 
 function image(plots: readonly string[], name: string, title: string): Cells {

@@ -5,37 +5,20 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rewriteFile } from '../../tests/rewrite-file.ts';
 import { scriptedArm } from '../../tests/scripted-arm.ts';
+import { evaluationOf, headed, surroundings } from '../../tests/scripted-evaluation.ts';
 import { sealRows } from './answer-row.ts';
-import { barsOf, REPEATED, SHIPPED, SUPERVISED } from './bars.ts';
-import { writeEvaluation, type ArmName, type Evaluation } from './evaluations.ts';
+import { barsOf } from './bars.ts';
+import { writeEvaluation, type Evaluation } from './evaluations.ts';
 import { goldOf } from './gold.ts';
-import { compare, heldOutCurve, measure } from './measured.ts';
+import { compare, heldOutCurve, measure, SHIPPED } from './measured.ts';
 import { RAW, REPORT, VALIDATION, verifyTraining, writeTrainingReport } from './results.ts';
-import { runArm, type ArmRun } from './run.ts';
+import { runArm } from './run.ts';
 import { keepRun, readRuns } from './runs.ts';
 import { scoreEvaluation } from './score-rows.ts';
-import { requestsOf, SEEDS, sizeOf, type SetName } from './sets.ts';
+import { requestsOf, SEEDS, sizeOf } from './sets.ts';
 import { writeValidation } from './validation.ts';
 
 const COMMITTED = fileURLToPath(new URL('../../results/training', import.meta.url));
-const surroundings = { cpu: 'a processor', threadCount: 2, platform: 'linux x64', node: '20.20.2', load: [0.5, 0.25, 0] };
-
-/** Answers of the set, right where `isRight` says so, else declined. */
-async function evaluationOf(name: string, set: SetName, arm: ArmName, isRight: (index: number) => boolean): Promise<Evaluation> {
-  const gold = goldOf(set, SEEDS);
-  const requests = requestsOf(set, SEEDS);
-  const shots = Object.fromEntries(requests.map(({ id }, index) => {
-    const label = gold.get(id)!;
-    const call = label.kind === 'answers' ? label.original : label.kind === 'one-of' ? label.acceptable[0] : undefined;
-    return [id, call !== undefined && isRight(index) ? JSON.stringify(call) : { decline: 'abstain/not-in-state' }];
-  }));
-  const run = await runArm(scriptedArm(arm, shots), requests, { takeShown: () => [], signal: { aborted: false }, onAnswer: () => undefined }) as ArmRun;
-  return headed(name, set, arm, run.sealed);
-}
-
-function headed(name: string, set: SetName, arm: ArmName, sealed: Evaluation['sealed']): Evaluation {
-  return { head: { name, set, arm, seeds: set === 'bfcl' ? SEEDS : [], identity: { method: 'scripted' }, surroundings, leakage: { answerCount: 0, leaks: [] }, rowsDigest: sealed.digest }, sealed };
-}
 
 let folder: string;
 let j2: Evaluation;
@@ -136,13 +119,28 @@ describe('bars', () => {
     expect(barOf(barsOf(measured, []), 'bug reports')).toEqual([true]);
   });
 
-  const run = { name: SUPERVISED, identity: {}, adapterDigest: 'a'.repeat(64), entries: [{ kind: 'step', step: 1, examplesPerSecond: 0.5 }], calibration: undefined } as const;
+  const run = { name: SHIPPED, identity: { seed: 13 }, adapterDigest: 'a'.repeat(64), entries: [{ kind: 'step', step: 1, examplesPerSecond: 0.5 }], calibration: undefined } as const;
+  const optimised = { ...run, name: 'grpo', identity: { method: 'grpo', from: run.adapterDigest }, adapterDigest: 'c'.repeat(64), entries: [] } as const;
   test.each([
     { what: 'slow training is missed', runs: [run], met: [false, undefined] },
-    { what: 'the same adapter again is met', runs: [{ ...run, entries: [{ kind: 'step', step: 1, examplesPerSecond: 2 }] }, { ...run, name: REPEATED }] as const, met: [true, true] },
-    { what: 'another adapter is missed', runs: [run, { ...run, name: REPEATED, adapterDigest: 'b'.repeat(64) }], met: [false, false] },
+    { what: 'the same adapter again is met', runs: [{ ...run, entries: [{ kind: 'step', step: 1, examplesPerSecond: 2 }] }, { ...run, name: 'r8-again' }] as const, met: [true, true] },
+    { what: 'another adapter of the same training is missed', runs: [run, { ...run, name: 'r8-again', adapterDigest: 'b'.repeat(64) }], met: [false, false] },
+    { what: 'another training is no second run', runs: [run, { ...run, name: 'r4', identity: { seed: 14 } }], met: [false, undefined] },
+    { what: 'what ships may have begun with another run', runs: [{ ...run, name: 'start' }, { ...optimised, name: SHIPPED }], met: [false, undefined] },
   ])('on training: $what', ({ runs, met }) => {
     expect(barOf(barsOf([], runs), 'training:')).toEqual(met);
+  });
+
+  test('on group-relative optimisation are about the run and the one that it began with', () => {
+    const [whole] = measure([j2]) as [ReturnType<typeof measure>[number]];
+    const measuredAs = (name: string, rows: typeof whole.rows): typeof whole => ({ head: { ...whole.head, name, set: 'bfcl', arm: 'policy' }, rows, isWhole: true });
+    const better = whole.rows.map((one) => ({ ...one, score: { ...one.score, verdict: 'right-call' as const } }));
+    const [start, end, same] = [measuredAs(SHIPPED, whole.rows), measuredAs('grpo', better), measuredAs('grpo', whole.rows)];
+    const about = 'group-relative optimisation';
+    expect(barsOf([start, end], [run, optimised]).find(({ what }) => what.includes(about))).toMatchObject({ isMet: true, value: expect.stringMatching(/^0\.250 .*, grpo less r8$/u) });
+    expect(barOf(barsOf([start, same], [run, optimised]), about)).toEqual([false]);
+    expect(barOf(barsOf([start, end], [run]), about)).toEqual([undefined]);
+    expect(barOf(barsOf([start, end], [run, { ...optimised, identity: { method: 'grpo', from: 'd'.repeat(64) } }]), about)).toEqual([undefined]);
   });
 });
 

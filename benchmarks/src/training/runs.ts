@@ -16,6 +16,10 @@ export interface LogEntry {
   readonly loss?: number;
   readonly reward?: number;
   readonly success?: number;
+  readonly abstainedWrongly?: number;
+  readonly wrong?: number;
+  readonly collateral?: number;
+  readonly tokens?: number;
   readonly flatShare?: number;
   readonly unsafe?: number;
   readonly examplesPerSecond?: number;
@@ -65,6 +69,27 @@ export async function keepRun(folder: string, name: string, from: string): Promi
   await writeFile(join(to, DIGEST), `${createHash('sha256').update(await readFile(join(from, ADAPTER, WEIGHTS))).digest('hex')}\n`);
   const calibration = join(from, ADAPTER, CALIBRATION);
   if (existsSync(calibration)) await writeFile(join(to, CALIBRATION), await readFile(calibration));
+}
+
+/** Group-relative; a run that says no method is supervised. */
+export function isOptimised({ identity }: Pick<TrainingRun, 'identity'>): boolean {
+  return identity['method'] === 'grpo';
+}
+
+/** The run whose adapter a group-relative one began with; undefined where it was not kept. */
+export function startOf(runs: readonly TrainingRun[], { identity }: TrainingRun): TrainingRun | undefined {
+  return runs.find(({ adapterDigest }) => adapterDigest === identity['from']);
+}
+
+export function lowestLoss({ entries }: TrainingRun): number | undefined {
+  const looks = entries.flatMap(({ kind, loss }) => (kind === 'validation' && loss !== undefined ? [loss] : []));
+  return looks.length === 0 ? undefined : Math.min(...looks);
+}
+
+/** Dispatches that the validator would not have accepted; a supervised run dispatches nothing. */
+export function unsafeOf({ entries }: TrainingRun): number | undefined {
+  const counted = entries.flatMap(({ unsafe }) => (unsafe === undefined ? [] : [unsafe]));
+  return counted.length === 0 ? undefined : Math.max(...counted);
 }
 
 /** Every run that was kept, by name. */

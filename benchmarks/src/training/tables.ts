@@ -37,6 +37,10 @@ export function decimal(value: number | undefined, digits: number): string {
   return value === undefined ? 'n/a' : value.toFixed(digits);
 }
 
+export function pText(p: number): string {
+  return p < 0.0001 ? p.toExponential(1) : p.toFixed(4);
+}
+
 /** In the order in which each group is met first. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();

@@ -1,7 +1,7 @@
 /** The command line: names, options and their checks. What the commands do is in `commands/`, one file each. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { EXPORT_FORMATS, type ExportFormat } from '@contractrl/grammar-mask/export';
-import { NODE_ENGINE_WISHES, type NodeEngineWish } from '@contractrl/runtime-webgpu/node';
+import { adapterFolder, DEFAULT_ADAPTER_NAME, formatUnknownAdapter, NODE_ENGINE_WISHES, SHIPPED_ADAPTER_NAMES, type NodeEngineWish } from '@contractrl/runtime-webgpu/node';
 import { SERVER_DIALECTS, type ServerDialect } from '@contractrl/runtime-webgpu/server';
 import { contractCommand } from './commands/contract.ts';
 import { grammarCommand } from './commands/grammar.ts';
@@ -56,6 +56,7 @@ interface TrainFlags {
   readonly resume: boolean;
   readonly seed: number;
   readonly base?: string;
+  readonly from?: string;
   readonly general: number;
   readonly split: (typeof SPLITS)[number];
   readonly allowOverlap: boolean;
@@ -123,7 +124,7 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .argument('<file>', 'input file, or - for standard input')
     .option('--model <path>', 'GGUF file of a Llama or Qwen chat model instead of the default one')
     .option('--no-model', 'repair only what is certain without a model, and decline the rest')
-    .option('--adapter <path>', 'LoRA adapter folder, or "none" for the bare model')
+    .option('--adapter <name|path>', `LoRA adapter: one that ships (${SHIPPED_ADAPTER_NAMES.join(', ')}), a folder with a slash (./${DEFAULT_ADAPTER_NAME}), or "none" for the bare model; the default model has ${DEFAULT_ADAPTER_NAME}`, parseAdapter)
     .option('--offline', 'fetch nothing: use what is in the cache', false)
     .option('--seed <n>', 'seed of sampling', integerFrom(0), 0)
     .option('--temperature <t>', '0 is greedy', parseTemperature, 0)
@@ -219,13 +220,14 @@ function createProgram(wrap: Wrap, io: Io, services: Services): Command {
     .option('--resume', 'go on with the run in that folder', false)
     .option('--seed <n>', 'seed of data and training', integerFrom(0), 13)
     .option('--base <path>', 'GGUF file of a Llama or Qwen chat model instead of the default one')
+    .option('--from <name>', 'adapter to begin with: one that ships, a folder as a path with a slash, or "none" (default: the one of that rank that ships, if it is for this base)', parseAdapter)
     .option('--general <share>', 'share of examples of other tools, so that nothing is forgotten', parseGeneralShare, 0.4)
     .addOption(new Option('--split <by>', 'what validation shares nothing with training in').choices(SPLITS).default('request'))
     .option('--allow-overlap', 'train though tools or calls are in public evaluation sets; the card then says so', false)
     .option('--data <folder>', 'folder of public and evaluation sets instead of those that come with the trainer')
     .option('--json', 'print one record', false)
     .addHelpText('after', TRAIN_NOTES)
-    .action(wrap(({ split, general, tools, traces = [], out, examples, base, data, ...flags }: TrainFlags) => trainCommand({ ...flags, tools, traces, out, examples, base, data, splitBy: split, generalShare: general }, io, services)));
+    .action(wrap(({ split, general, tools, traces = [], out, examples, base, from, data, ...flags }: TrainFlags) => trainCommand({ ...flags, tools, traces, out, examples, base, from, data, splitBy: split, generalShare: general }, io, services)));
 
   const model = program.command('model').description('The base model in the cache of this user, and what it would run on.');
   const actions: readonly (readonly [ModelAction, string])[] = [
@@ -284,6 +286,13 @@ function parseRelease(text: string): SessionOptions['release'] {
   const threshold = Number(text);
   if (!/^\d(\.\d+)?$/u.test(text) || threshold > 1) throw new InvalidArgumentError('Give auto, off, or a number from 0 to 1.');
   return { threshold };
+}
+
+/** A word that is no name is wrong usage, before anything is read or opened. */
+function parseAdapter(text: string): string {
+  const folder = adapterFolder(text);
+  if (!folder.ok) throw new InvalidArgumentError(`${formatUnknownAdapter(folder.error)} [${folder.error.code}]`);
+  return text;
 }
 
 function parseServerUrl(text: string): string {

@@ -10,7 +10,7 @@ import type { Problem } from './problem.ts';
 export interface SessionOptions {
   /** A GGUF file instead of the default model. */
   readonly model: string | undefined;
-  /** A PEFT adapter folder, `none` for the bare model, undefined for the one that ships, which only the default model takes. */
+  /** An adapter that ships, by name, the folder of a PEFT adapter, `none` for the bare model; undefined for the default one, which only the default model takes. */
   readonly adapter: string | undefined;
   /** Nothing is fetched: the model is in the cache or the run fails. */
   readonly offline: boolean;

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openFileStorage } from '@contractrl/ledger-storage/file';
+import { SHIPPED_ADAPTER_NAMES } from '@contractrl/runtime-webgpu/node';
 import { EXIT } from '../src/index.ts';
 import {
   ABSTENTION, createTestIo, failingServices, RECORD, RIGHT_PATCH, runWith, scriptedServices, temporaryFile, temporaryFolder, WRONG_PATCH,
@@ -49,12 +50,25 @@ describe('exit codes of one record', () => {
     { what: 'a threshold above 1', words: ['repair', '-', '--release', '1.5'] },
     { what: 'a release rule for a server', words: ['repair', '-', '--server', 'http://localhost:8080/v1', '--release', 'off'] },
     { what: 'a server without an address', words: ['repair', '-', '--server', 'localhost:8080'] },
+    { what: 'an adapter that does not ship', words: ['repair', '-', '--adapter', 'r32'] },
     { what: 'a server and an adapter', words: ['repair', '-', '--server', 'http://localhost:8080/v1', '--adapter', 'none'] },
     { what: 'empty input', words: ['repair', '-'] },
   ])('$what is wrong usage', async ({ words }) => {
     const result = await runWith(words, createTestIo(), scriptedServices([]));
     expect(result).toMatchObject({ code: EXIT.usage, output: '' });
     expect(result.errors).not.toBe('');
+  });
+
+  test('an adapter that does not ship is named with those that do, and with the way to write a folder', async () => {
+    const { errors } = await runWith(['repair', '-', '--adapter', 'mine'], createTestIo(), scriptedServices([]));
+    expect(errors).toContain(`(${SHIPPED_ADAPTER_NAMES.join(', ')})`);
+    expect(errors).toMatch(/\.\/mine.* \[adapter\/unknown-name\]/u);
+  });
+
+  test.each(['r8', './r8', 'none'])('--adapter %s is handed on as it is written', async (adapter) => {
+    const services = scriptedServices([RIGHT_PATCH]);
+    await runWith(['repair', '-', '--adapter', adapter], createTestIo({ stdin: JSON.stringify(RECORD) }), services);
+    expect(services.opened).toMatchObject([{ adapter }]);
   });
 
   test('a model that cannot be had is told in one sentence with its code', async () => {

@@ -1,4 +1,5 @@
 /** `train` through the command's entry: refusals, and a whole training of a tiny model whose adapter a repair then takes. */
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,6 +27,16 @@ function runningIo(): TestIo {
   return { ...createTestIo(), now: () => performance.now() };
 }
 
+/** Stops in training, as soon as it tells of a step or a look. */
+function stoppingIo(): TestIo {
+  const io = runningIo();
+  const write = async (chunk: string | Uint8Array): Promise<void> => {
+    if (/Training, step|Step \d+: validation/u.test(String(chunk))) io.abort();
+    await io.stderr.write(chunk);
+  };
+  return { ...io, stderr: { isTerminal: false, write } };
+}
+
 const train = (words: readonly string[], io: TestIo = runningIo()): ReturnType<typeof runWith> => runWith(['train', ...words], io, runtimeServices);
 
 async function files(tools: unknown = TOOLS): Promise<{ readonly tools: string; readonly out: string; readonly words: readonly string[] }> {
@@ -38,7 +49,8 @@ async function files(tools: unknown = TOOLS): Promise<{ readonly tools: string; 
 
 test.each([
   ['without tools', []], ['with a rank of none', ['--tools', 'x', '--rank', '0']], ['with a rank beyond all sense', ['--tools', 'x', '--rank', '8000']],
-  ['with nothing of one’s own', ['--tools', 'x', '--general', '1']], ['with another way to split', ['--tools', 'x', '--split', 'day']], ['with a file that is not there', ['--tools', '/nowhere/tools.json']],
+  ['with nothing of one’s own', ['--tools', 'x', '--general', '1']], ['with another way to split', ['--tools', 'x', '--split', 'day']],
+  ['from an adapter that does not ship', ['--tools', 'x', '--from', 'r5']], ['with a file that is not there', ['--tools', '/nowhere/tools.json']],
 ])('%s is wrong usage', async (_, words) => {
   expect((await train(words)).code).toBe(EXIT.usage);
 });
@@ -61,10 +73,20 @@ test.each([
   expect(existsSync(out)).toBe(false);
 });
 
-test('an adapter is trained for two tools, measured before and after, and taken by a repair', async () => {
+test.each([
+  { what: 'of another base', from: 'r8', code: 'adapter/wrong-base' }, { what: 'that is not there', from: '/nowhere/adapter', code: 'train/no-start' },
+])('from an adapter $what nothing is trained, and nothing stands in for it', async ({ from, code }) => {
+  const { words, out } = await files();
+  const ended = await train([...words, '--from', from]);
+  expect([ended.code, ended.errors]).toEqual([EXIT.notRepaired, expect.stringContaining(`[${code}]`) as string]);
+  expect(existsSync(out)).toBe(false);
+});
+
+test('an adapter is trained for two tools, measured before and after, and taken by a repair and by another training', async () => {
   const { words, out } = await files();
   const { code, output, errors } = await train(words);
   expect([code, code === EXIT.ok ? '' : errors]).toEqual([EXIT.ok, '']);
+  expect(errors).toContain('Begins with nothing: there is no adapter that it could go on from [train/none-ships]');
   expect(errors).toMatch(/\d+ examples to train on, \d+ to validate with, of 0 recorded calls/u);
   expect(output).toMatch(/validation examples +before +after/u);
   const card = readFileSync(join(out, 'adapter', 'README.md'), 'utf8');
@@ -78,14 +100,18 @@ test('an adapter is trained for two tools, measured before and after, and taken 
   const repaired = await runWith(['repair', await temporaryFile('call.json', JSON.stringify(record)), '--json', '--model', words[3]!, '--adapter', join(out, 'adapter'), '--ledger', join(out, 'ledger.jsonl')], runningIo(), runtimeServices);
   expect(repaired.errors).not.toContain('adapter/');
   expect(JSON.parse(repaired.output)).toMatchObject({ id: 'a', tokens: { generated: expect.any(Number) as number } });
+
+  const [start, other] = [join(out, 'adapter'), join(out, 'on')];
+  const on = await train([...words, '--out', other, '--from', start], stoppingIo());
+  expect([on.code, on.errors]).toEqual([EXIT.interrupted, expect.stringContaining(`Begins with the adapter ${start}`)]);
+  const startDigest = createHash('sha256').update(readFileSync(join(start, 'adapter_model.safetensors'))).digest('hex');
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(other, name), 'utf8'));
+  expect([read('run.json'), read('before.json')]).toMatchObject([{ rank: 2, from: startDigest }, { adapter: startDigest }]);
 }, TRAINING_TIMEOUT_MS);
 
 test('stopped in training, it leaves a checkpoint, and goes on with it; other options do not', async () => {
   const { words, out } = await files();
-  const controller = new AbortController();
-  const stopping: TestIo = { ...runningIo(), signal: controller.signal };
-  const stderr = { isTerminal: false, write: async (chunk: string | Uint8Array) => { if (/Training, step|Step \d+: validation/u.test(String(chunk))) controller.abort(); } };
-  const stopped = await train(words, { ...stopping, stderr });
+  const stopped = await train(words, stoppingIo());
   expect([stopped.code, stopped.output]).toEqual([EXIT.interrupted, expect.stringContaining('--resume goes on')]);
   expect(existsSync(join(out, 'checkpoint.safetensors'))).toBe(true);
   const resumed = await train([...words, '--resume']);

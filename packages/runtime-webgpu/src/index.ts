@@ -38,7 +38,8 @@ export { createDrafter, type Drafter } from './draft.ts';
 export type { Ahead, PromptStep, SpeculationFigures } from './engine-cursor.ts';
 export { createPrefixCache, type Prefill, type PrefillOptions, type PrefixCache } from './prefix-cache.ts';
 export {
-  createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, DEFAULT_RULES, samplingOfAttempt, type BindableMask, type KeptMask, type MaskCompiler, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
+  createMaskedProposer, createMaskMemory, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_PROVENANCE_SHARE, DEFAULT_RULES, samplingOfAttempt,
+  type BindableMask, type KeptMask, type MaskCompiler, type MaskMemory, type MaskParts, type MaskRules, type ProposerMemory, type ProposerOptions, type ProposerParts,
 } from './proposer.ts';
 export {
   CALIBRATION_FILE, CALIBRATION_VERSION, confidenceOf, FEATURES, featuresOf, readCalibration, type Calibration, type CalibrationIssue, type ConfidenceMap, type Feature, type Features,

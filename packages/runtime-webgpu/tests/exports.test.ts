@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import * as entry from '../src/index.ts';
+import * as node from '../src/node/index.ts';
 import * as onnx from '../src/onnx/index.ts';
 import * as server from '../src/server/index.ts';
+import * as web from '../src/web/index.ts';
 import * as webllm from '../src/webllm/index.ts';
 
 test('the public names are these and no others', () => {
@@ -22,6 +24,7 @@ test('the public names are these and no others', () => {
       "buildPrompt",
       "confidenceOf",
       "createDrafter",
+      "createMaskMemory",
       "createMaskedProposer",
       "createOrtEngine",
       "createPrefixCache",
@@ -54,6 +57,17 @@ test('the public names are these and no others', () => {
       "writeAdapter",
     ]
   `);
+});
+
+test('in Node and on pages, these', () => {
+  expect(Object.keys(node).sort()).toEqual([
+    'BASE_MODEL', 'DEFAULT_ADAPTER_FOLDER', 'DEFAULT_ADAPTER_NAME', 'NODE_ENGINE_WISHES', 'SHIPPED_ADAPTER_NAMES', 'adapterFolder', 'cacheDirectory', 'checkNodeEngines', 'fetchModel', 'formatEngineReason',
+    'formatModelFailure', 'formatUnknownAdapter', 'modelPath', 'openRepairer', 'openRuntime', 'verifyModel',
+  ]);
+  expect(Object.keys(web).sort()).toEqual([
+    'CONFORMANCE_CHECKS', 'DEFAULT_ADAPTER', 'DEFAULT_ADAPTER_NAME', 'DEFAULT_MODEL', 'SHIPPED_ADAPTERS', 'SHIPPED_ADAPTER_NAMES', 'TOLERANCE', 'WORKER_LOST', 'checkInWorker', 'connectLastingRepairer',
+    'connectRepairer', 'createCheckModel', 'fetchPinned', 'formatEngineReason', 'openWebEngine', 'probeInWorker', 'selfTest', 'serveEngineChecks', 'serveRepairWorker',
+  ]);
 });
 
 test('of the engines outside, these', () => {

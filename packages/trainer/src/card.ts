@@ -14,6 +14,11 @@ export interface TrainedAdapter {
   readonly manifestDigest: Digest;
 }
 
+/** What training began with. The card of that adapter says what it was trained on before. */
+export function startRow(from: Digest | undefined): readonly [string, string] {
+  return ['began with', from === undefined ? 'an adapter that changes nothing' : `the adapter whose weights have SHA-256 \`${from}\``];
+}
+
 export interface CardText {
   /** What it learnt, and from what. */
   readonly about: string;

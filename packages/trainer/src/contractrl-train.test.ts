@@ -80,7 +80,7 @@ describe('serve-reward', () => {
     const request = JSON.stringify({ id: 7, op: 'rewards', items: [{ task, completions: [{ text: 'no', tokenCount: 9 }] }] });
     expect(await runWith(['serve-reward', '--manifest', join(folder, 'trl', 'manifest.json')], [request, 'nonsense'])).toBe(0);
     expect(printed.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-      { id: 7, ok: true, results: [{ reward: -0.5, end: 'failed', tokens: 9 }] }, { id: null, ok: false, error: { code: 'request/not-json' } },
+      { id: 7, ok: true, results: [{ reward: -0.5, end: 'rejected', tokens: 9 }] }, { id: null, ok: false, error: { code: 'request/not-json' } },
     ]);
   });
 

@@ -16,7 +16,8 @@ export { callKeys, caseKeys, LEAK_UNITS, UNIT_MEANINGS, type AuditedCall, type A
 export { exampleKeys } from './audit/example-keys.ts';
 export { auditTraining, indexEvaluation, type AuditReport, type EvaluationKeys, type Leak, type LeakageIndex } from './audit/leakage-index.ts';
 export { readEvaluationSets, type EvaluationIssue } from './audit/evaluation-sets.ts';
-export { evaluateExamples, EVALUATION_VERDICTS, type EvaluateIssue, type EvaluateOptions, type EvaluationRow, type EvaluationVerdict } from './evaluate/evaluate-examples.ts';
+export { EVALUATION_VERDICTS, type EvaluationVerdict } from './verdict.ts';
+export { evaluateExamples, type EvaluateIssue, type EvaluateOptions, type EvaluationRow } from './evaluate/evaluate-examples.ts';
 export { validationSide, type ValidationSideOptions } from './evaluate/validation-side.ts';
 export { summariseBy, summariseEvaluation, type EvaluationSummary } from './evaluate/summary.ts';
 export { wilson, type Rate } from './evaluate/wilson.ts';
@@ -25,4 +26,5 @@ export { fitCalibration, type CalibrationFigures, type CalibrationRow, type FitI
 export { calibrationOf, calibrationRows, calibrationText, type CalibrationSource } from './calibrate/write-calibration.ts';
 export type { ChosenThreshold, RiskRule } from './calibrate/threshold.ts';
 export { encodeExample, type EncodedExample, type EncodeIssue, type EncodeParts } from './sft/encode-example.ts';
+export { batchAt, packExamples } from './sft/train.ts';
 export { openModel, type OpenedModel } from './open-model.ts';

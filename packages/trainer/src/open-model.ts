@@ -6,6 +6,8 @@ import { createTokenizer, readGguf, type GgufModel, type Tokenizer } from '@cont
 import { fetchModel, formatModelFailure } from '@contractrl/runtime-webgpu/node';
 
 const BASE_NAME = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+/** No prompt of the data set with its answer is longer; a longer one is left out. What memory training takes grows with it. */
+const MAX_CONTEXT_LENGTH = 1024;
 /** Node reads no larger file at once. */
 const MAX_FILE_BYTES = 2 ** 31 - 1;
 
@@ -14,6 +16,8 @@ export interface OpenedModel {
   readonly base: string;
   readonly tokenizer: Tokenizer;
   readonly vocabulary: Vocabulary;
+  /** Positions of prompt and answer that are trained on; the model itself may have more. */
+  readonly contextLength: number;
 }
 
 /** As the command line finds it: the given file, or the base model from the cache or fetched. A text says what is wrong. */
@@ -30,5 +34,6 @@ export async function openModel(path: string | undefined, signal: AbortSignal | 
   const vocabulary = createVocabulary({ logitWidth: model.value.vocabularySize, tokens, stopIds, encode: (text) => tokenizer.value.encodePlain(text) });
   if (!vocabulary.ok) return unusable(vocabulary.error.code);
   const base = located.value.isBase ? BASE_NAME : basename(located.value.path);
-  return { model: model.value, base, tokenizer: tokenizer.value, vocabulary: vocabulary.value };
+  const contextLength = Math.min(MAX_CONTEXT_LENGTH, model.value.config.contextLength);
+  return { model: model.value, base, tokenizer: tokenizer.value, vocabulary: vocabulary.value, contextLength };
 }

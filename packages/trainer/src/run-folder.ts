@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalText, err, ok, parseJson, type Digest, type JsonObject, type Result } from '@contractrl/core';
+import { canonicalText, err, ok, parseJson, type Digest, type JsonObject, type JsonValue, type Result } from '@contractrl/core';
 import type { Vocabulary } from '@contractrl/grammar-mask';
 import { PROMPT_VERSION, writeAdapter, type GgufModel, type ModelConfig, type OrtRuntime } from '@contractrl/runtime-webgpu';
 import type { PreparedDataset } from './data/prepare-dataset.ts';
@@ -118,11 +118,12 @@ export function openRunFolder<Event extends LoggedEvent>({ folder, resume, ident
   });
 }
 
-/** Names of the members that are not the same. */
+/** Names of the members that are not the same, or are on one side alone. */
 function differences(text: string, identity: JsonObject): readonly string[] {
   const read = parseJson(text);
   const there = read.ok ? (read.value as JsonObject) : {};
-  return Object.keys(identity).filter((name) => there[name] === undefined || canonicalText(there[name]) !== canonicalText(identity[name]!));
+  const textOf = (value: JsonValue | undefined): string | undefined => (value === undefined ? undefined : canonicalText(value));
+  return [...new Set([...Object.keys(identity), ...Object.keys(there)])].filter((name) => textOf(there[name]) !== textOf(identity[name]));
 }
 
 /** A line that was being written when the run was killed is none. */

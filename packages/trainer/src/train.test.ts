@@ -24,7 +24,7 @@ test.each([
   ['without a rank', []], ['with a rank of none', ['--rank', '0']], ['with a rank beyond all sense', ['--rank', '8000']], ['with a seed that is no number', ['--rank', '8', '--seed', 'a']],
   ['with half an epoch', ['--rank', '8', '--epochs', '0.5']], ['with no time', ['--rank', '8', '--minutes', '0']],
   ['by a method that there is not', ['--rank', '8', '--method', 'ppo']], ['supervised, with an option of the other method', ['--rank', '8', '--beta', '0.1']],
-  ['in groups, from nothing', ['--method', 'grpo', '--rank', '8']], ['in groups, over epochs', ['--method', 'grpo', '--from', 'a', '--epochs', '2']],
+  ['in groups, from nothing', ['--method', 'grpo', '--rank', '8']], ['in groups, from none', ['--method', 'grpo', '--from', 'none']], ['in groups, over epochs', ['--method', 'grpo', '--from', 'a', '--epochs', '2']],
   ['in groups, by a loss that there is not', ['--method', 'grpo', '--from', 'a', '--loss', 'ppo']],
 ])('%s is wrong usage', async (_, args) => {
   expect(await runWith(args, FIXTURES)).toBe(2);
@@ -50,6 +50,6 @@ test.skipIf(!hasModel)(`without the evaluation sets nothing is trained${hasModel
 
 test.skipIf(!hasModel)(`in groups nothing is trained from a folder without an adapter${hasModel ? '' : ' (skipped: no model file; run `contractrl model fetch`)'}`, async () => {
   expect(await runWith(['--method', 'grpo', '--from', folder, '--out', join(folder, 'out')], FIXTURES)).toBe(1);
-  expect(told).toEqual([expect.stringMatching(/^grpo\/no-start: /u)]);
+  expect(told).toEqual([expect.stringMatching(/^train\/no-start: /u)]);
   expect(existsSync(join(folder, 'out'))).toBe(false);
 });

@@ -1,6 +1,6 @@
 /**
  * `train [--method sft] --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]`: makes the audited
- * data set, trains a LoRA adapter on it, supervised, and writes it with its card, log and checkpoint. `train --method grpo --from FOLDER …` goes on from
+ * data set, trains a LoRA adapter on it, supervised, and writes it with its card, log and checkpoint. `train --method grpo --from ADAPTER …` goes on from
  * such an adapter with its own attempts. Ends with code 1, having said why, where data or model are missing or the run fails; with 2 after wrong usage.
  */
 import { parseArgs } from 'node:util';
@@ -10,23 +10,25 @@ import { DEFAULT_SYNTHETIC_SHARE, DEFAULT_VALIDATION_SHARE } from './data/build-
 import { prepareDataset, type Output } from './data/prepare-dataset.ts';
 import { runGrpo, type GrpoSummary, type RunGrpoIssue } from './grpo/run-grpo.ts';
 import type { GrpoSettings } from './grpo/settings.ts';
-import { GRPO_ADVICE, GRPO_OPTIONS, GRPO_USAGE, grpoLine, openStart, readGrpoSettings, type GrpoOptionName } from './grpo/command.ts';
+import { GRPO_ADVICE, GRPO_OPTIONS, GRPO_USAGE, grpoLine, readGrpoSettings, type GrpoOptionName } from './grpo/command.ts';
 import type { GrpoEvent } from './grpo/train.ts';
 import { openModel, type OpenedModel } from './open-model.ts';
+import { NO_START, openStart } from './open-start.ts';
 import { PACKAGED_DATA } from './packaged-data.ts';
 import { runSft, type RunSftIssue, type SftSummary } from './sft/run-sft.ts';
 import { DEFAULT_SFT, type SftEvent } from './sft/train.ts';
 
+/** Half an hour on two cores that do nothing else, at 3.6 examples a second. */
+const DEFAULT_COUNT = 4800;
+
 const OPTIONS = {
-  method: { type: 'string', default: 'sft' }, rank: { type: 'string' }, seed: { type: 'string', default: String(DEFAULT_SFT.seed) }, examples: { type: 'string', default: '4000' },
+  method: { type: 'string', default: 'sft' }, rank: { type: 'string' }, seed: { type: 'string', default: String(DEFAULT_SFT.seed) }, examples: { type: 'string', default: String(DEFAULT_COUNT) },
   epochs: { type: 'string' }, minutes: { type: 'string' }, out: { type: 'string' }, resume: { type: 'boolean', default: false }, data: { type: 'string' }, model: { type: 'string' },
   ...(Object.fromEntries(GRPO_OPTIONS.map((name) => [name, { type: 'string' }])) as Record<GrpoOptionName, { readonly type: 'string' }>),
 } as const;
 const USAGE = 'Usage: --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]; without --data, CONTRACTRL_DATA names the data folder, and without that it is the package’s own. '
   + `For group-relative optimisation: --method grpo ${GRPO_USAGE}, and the others but --epochs.`;
 
-/** No prompt of the data set with its answer is longer; a longer one is left out. */
-const CONTEXT_LENGTH = 1024;
 /** A look at them costs a tenth of the steps between two. */
 const VALIDATION_COUNT = 64;
 /** No larger rank has been useful, and a typing error would fill the memory. */
@@ -83,7 +85,7 @@ function planOf(values: Readonly<Partial<Record<Exclude<keyof typeof OPTIONS, 'r
     return isRank && !isOther && (epochs === undefined || isCount(epochs)) ? { ...common, method, rank: Number(rank), epochs: Number(epochs ?? DEFAULT_SFT.epochs) } : undefined;
   }
   const settings = readGrpoSettings(values, seed);
-  if (method !== 'grpo' || epochs !== undefined || from === undefined || settings === undefined || (rank !== undefined && !isRank)) return undefined;
+  if (method !== 'grpo' || epochs !== undefined || from === undefined || from === NO_START || settings === undefined || (rank !== undefined && !isRank)) return undefined;
   return { ...common, method, rank: rank === undefined ? undefined : Number(rank), from, settings };
 }
 
@@ -92,7 +94,7 @@ async function runOptionsOf({ seed, count, limitMs, resume, data }: CommonPlan, 
   const folder = data ?? (dataFolder === '' ? PACKAGED_DATA : dataFolder);
   const prepared = prepareDataset(folder, { seed, count, syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE }, output);
   return prepared === undefined ? undefined : {
-    ...opened, resume, ort: await loadOrt(), data: prepared, contextLength: Math.min(CONTEXT_LENGTH, opened.model.config.contextLength), validationCount: VALIDATION_COUNT,
+    ...opened, resume, ort: await loadOrt(), data: prepared, validationCount: VALIDATION_COUNT,
     clock: (): number => performance.now(), ...(limitMs === undefined ? {} : { limitMs }), ...(signal === undefined ? {} : { signal }),
   };
 }
@@ -109,7 +111,7 @@ async function trainSupervised(plan: SftPlan, opened: OpenedModel, parts: TrainP
 async function trainInGroups(plan: GrpoPlan, opened: OpenedModel, parts: TrainParts, output: Output): Promise<boolean> {
   const from = await openStart(plan.from, opened.base);
   if (!from.ok) {
-    output.tell(`${from.error.code}: the folder ${plan.from} holds no adapter that could be gone on with (${JSON.stringify(from.error)})`);
+    output.tell(`${from.error.code}: ${plan.from} is no adapter that could be gone on with (${JSON.stringify(from.error)})`);
     return false;
   }
   const { rank } = from.value;
@@ -176,5 +178,6 @@ const ADVICE: Readonly<Record<(RunSftIssue | RunGrpoIssue)['code'], string>> = {
   'gradient/not-finite': 'the parameters have gone astray: try another --seed',
   'gradient/context-full': 'an example is longer than the training graph',
   'gradient/disposed': 'the training graph was closed',
+  'train/other-rank': 'the adapter to begin with has another rank',
   'gradient/adapter-mismatch': 'the adapter to begin with has not the form that is trained: one rank and factor, all seven linears of every layer',
 };

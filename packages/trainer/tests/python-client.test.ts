@@ -44,7 +44,7 @@ print(json.dumps([both, told]))`)).toEqual([[[0.5, -0.75], [0.5, -0.75]], { 'con
 
   test('gives verl a score and what it is made of', () => {
     expect(run("print(json.dumps([c.compute_score('contractrl/x', text, given['task'], {}) for text in (given['answer'], 'no patch')]))")).toEqual([
-      { score: 1, acc: 1, end: 'right', collateral: 0, refused: 0 }, { score: -0.5, acc: 0, end: 'failed', collateral: 0, refused: 1 },
+      { score: 1, acc: 1, end: 'right', collateral: 0, refused: 0 }, { score: -0.5, acc: 0, end: 'rejected', collateral: 0, refused: 1 },
     ]);
   });
 

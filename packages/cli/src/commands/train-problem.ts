@@ -1,4 +1,5 @@
 /** Why there is no adapter, for a person: what happened and what to do about it. */
+import { formatUnknownAdapter } from '@contractrl/runtime-webgpu/node';
 import type { TrainForToolsIssue } from '@contractrl/trainer/user';
 import type { Problem } from '../problem.ts';
 
@@ -21,6 +22,8 @@ function messageOf(issue: TrainForToolsIssue): string {
     }
     case 'train/too-few-calls': return `There are ${issue.train} calls to train on and ${issue.validation} to validate with, and ${issue.neededTrain} and ${issue.neededValidation} are needed: give --traces, more tools, or schemas with more to choose from.`;
     case 'train/too-few-examples': return `The calls give ${issue.train} failed ones to train on and ${issue.validation} to validate with, and ${issue.neededTrain} and ${issue.neededValidation} are needed: raise --examples or --minutes, or give --traces.`;
+    case 'train/no-start': return `There is no adapter in ${issue.folder}: give --from a folder with adapter_model.safetensors and adapter_config.json, the name of one that ships, or none.`;
+    case 'train/other-rank': return `The adapter to begin with has rank ${issue.startRank}, not ${issue.rank}: give --rank ${issue.startRank}, another --from, or --from none.`;
     case 'train/no-model': return issue.message;
     case 'train/no-runtime': return issue.message;
     case 'evaluate/bad-example': return `The example ${issue.id} cannot be repaired (${issue.cause}); please report this.`;
@@ -39,6 +42,18 @@ function messageOf(issue: TrainForToolsIssue): string {
     case 'gradient/not-finite': return 'The parameters have gone astray: try another --seed.';
     case 'gradient/context-full': return 'An example is longer than the training graph: give shorter descriptions, or report this.';
     case 'gradient/disposed': return 'The training graph was closed.';
+    case 'gradient/adapter-mismatch': return `The adapter to begin with has not the form that is trained (${issue.detail}): give another --from, or --from none.`;
+    case 'adapter/unknown-name': return formatUnknownAdapter(issue);
+    case 'adapter/wrong-base': return `The adapter to begin with is of ${issue.base}, and ${issue.expected} is trained on: give another --from, or --from none.`;
+    case 'adapter/other-prompt': return `The adapter to begin with knows another prompt than ${issue.expected}: give another --from, or --from none.`;
+    case 'adapter/truncated':
+    case 'adapter/bad-header':
+    case 'adapter/unsupported-dtype':
+    case 'adapter/bad-config':
+    case 'adapter/missing-tensor':
+    case 'adapter/unexpected-tensor':
+    case 'adapter/bad-shape':
+    case 'adapter/not-finite': return 'The adapter to begin with cannot be read: give another --from, or --from none.';
   }
 }
 

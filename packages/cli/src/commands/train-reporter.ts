@@ -29,6 +29,7 @@ function noteOf(event: UserTrainEvent): string | undefined {
     case 'left-out': return event.what === 'traces' ? `${event.count} of ${event.name} left out [${event.code}]`
       : event.what === 'tool' ? `Tool "${event.name}" is left out: no contract can honour it [${event.code}]`
         : `No calls are drawn for tool "${event.name}" [${event.code}]`;
+    case 'beginning': return event.from === undefined ? `Begins with nothing${event.code === undefined ? '' : `: there is no adapter that it could go on from [${event.code}]`}` : `Begins with the adapter ${event.from}`;
     case 'made': return `${event.train} examples to train on, ${event.validation} to validate with, of ${event.calls.recorded} recorded calls and ${event.calls.train + event.calls.validation - event.calls.recorded} drawn ones`;
     case 'training': return event.event.kind === 'validation' ? `Step ${event.event.step}: validation loss ${event.event.loss.toFixed(4)}` : undefined;
     default: return undefined;

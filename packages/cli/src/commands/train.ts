@@ -22,13 +22,15 @@ export interface TrainOptions extends Pick<TrainForToolsOptions, 'rank' | 'minut
   readonly examples: number | undefined;
   /** GGUF file; undefined for the base model. */
   readonly base: string | undefined;
+  /** Adapter to begin with; undefined for the one of that rank that ships. */
+  readonly from: string | undefined;
   /** Folder of the public and the evaluation sets; undefined for those of the trainer. */
   readonly data: string | undefined;
   readonly json: boolean;
 }
 
 export async function trainCommand(options: TrainOptions, io: Io, services: Services): Promise<ExitCode> {
-  const { tools: path, traces: paths, examples, base, data, out = `adapter-r${options.rank}` } = options;
+  const { tools: path, traces: paths, examples, base, from, data, out = `adapter-r${options.rank}` } = options;
   const tools = await readText(path, io);
   const traces: { readonly file: string; readonly text: string }[] = [];
   for (const file of paths) {
@@ -46,7 +48,7 @@ export async function trainCommand(options: TrainOptions, io: Io, services: Serv
   const progress = createProgressLine(io);
   const trained = await trainer.value.trainForTools({
     rank, minutes, seed, resume, generalShare, splitBy, allowOverlap, tools, traces, out, clock: () => io.now(), signal: io.signal, onEvent: createTrainReporter(progress, io),
-    ...(examples === undefined ? {} : { examples }), ...(base === undefined ? {} : { model: base }), ...(data === undefined ? {} : { dataFolder: data }),
+    ...(examples === undefined ? {} : { examples }), ...(base === undefined ? {} : { model: base }), ...(from === undefined ? {} : { from }), ...(data === undefined ? {} : { dataFolder: data }),
   });
   await progress.finish();
   if (!trained.ok) {

@@ -2,7 +2,9 @@ export { cacheDirectory, fetchModel, modelPath, verifyModel, type LocatedModel, 
 export { BASE_MODEL, type ModelPin, type WheelPin } from '../model/base-model.ts';
 export { formatModelFailure, type ModelFailure, type ModelSource, type SourceFailure } from './failure.ts';
 export type { OnProgress, OpenProgress } from './progress.ts';
-export { DEFAULT_ADAPTER_FOLDER, openRuntime, type OpenFailure, type OpenOptions, type Runtime } from './open-runtime.ts';
+export { adapterFolder, DEFAULT_ADAPTER_FOLDER, formatUnknownAdapter, type UnknownAdapter } from './adapter-folder.ts';
+export { DEFAULT_ADAPTER_NAME, SHIPPED_ADAPTER_NAMES, type ShippedAdapterName } from '../lora/shipped-adapters.ts';
+export { openRuntime, type OpenFailure, type OpenOptions, type Runtime } from './open-runtime.ts';
 export { openRepairer } from './open-repairer.ts';
 export { checkNodeEngines, NODE_ENGINE_WISHES, type NodeEngineChoice, type NodeEngineName, type NodeEngineWish } from './choose-engine.ts';
 export { formatEngineReason, type EngineReason } from '../probe/choice.ts';

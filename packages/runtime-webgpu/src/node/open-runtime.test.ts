@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Digest } from '@contractrl/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { writeAdapter } from '../lora/peft.ts';
+import { SHIPPED_ADAPTER_NAMES } from '../lora/shipped-adapters.ts';
 import { BASE_MODEL } from '../model/base-model.ts';
 import { PROMPT_VERSION } from '../prompt.ts';
 import { CALIBRATION_FILE, CALIBRATION_VERSION } from '../release/calibration.ts';
+import { DEFAULT_ADAPTER_FOLDER } from './adapter-folder.ts';
 import { openRepairer } from './open-repairer.ts';
-import { DEFAULT_ADAPTER_FOLDER, openRuntime, type OpenFailure, type OpenOptions } from './open-runtime.ts';
+import { openRuntime, type OpenFailure, type OpenOptions } from './open-runtime.ts';
+import { TINY_CONFIGS, tinyModel } from '../../tests/support/tiny-model.ts';
 
 const NO_MODEL = Buffer.from('not a model');
 let folder: string;
@@ -20,9 +23,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A file that is verified, and is no model. */
-function options(overrides: Partial<OpenOptions> = {}): OpenOptions {
-  const pin = { ...BASE_MODEL, sizeBytes: NO_MODEL.length, sha256: createHash('sha256').update(NO_MODEL).digest('hex') };
+/** The file of the model is verified, and by default is none. */
+function options(overrides: Partial<OpenOptions> = {}, model: Uint8Array = NO_MODEL): OpenOptions {
+  const pin = { ...BASE_MODEL, sizeBytes: model.length, sha256: createHash('sha256').update(model).digest('hex') };
   return { model: join(folder, 'm.gguf'), cacheDirectory: folder, environment: {}, transport: { pin }, ...overrides };
 }
 
@@ -36,6 +39,8 @@ test.each([
   { name: 'a file that is no model', given: {}, code: 'model/not-gguf' },
   { name: 'no model and no leave to fetch one', given: { model: 'missing.gguf', offline: true }, code: 'model/file-missing' },
   { name: 'an adapter folder without files', given: { adapter: tmpdir() }, code: 'adapter/file-missing' },
+  { name: 'a folder that is called as an adapter that ships, and is not there', given: { adapter: './r8' }, code: 'adapter/file-missing' },
+  { name: 'an adapter that does not ship, before a model is looked for,', given: { adapter: 'r32', model: 'missing.gguf', offline: true }, code: 'adapter/unknown-name' },
   { name: 'a cancelled start', given: { signal: AbortSignal.abort() }, code: 'model/aborted' },
 ])('$name is a failure with a sentence', async ({ given, code }) => {
   expect(await failureOf(options(given))).toMatchObject({ code, message: expect.stringMatching(/\.$/u) as string, detail: { code } });
@@ -53,6 +58,28 @@ test.each([
   const failure = await failureOf(options({ adapter }));
   expect(failure.code).toMatch(/^adapter\//u);
   expect(failure.message).toContain(adapter);
+});
+
+test('an adapter that was trained for another prompt is refused', async () => {
+  const adapter = join(folder, 'adapter');
+  await mkdir(adapter);
+  await copyFile(join(DEFAULT_ADAPTER_FOLDER, 'adapter_model.safetensors'), join(adapter, 'adapter_model.safetensors'));
+  const config = JSON.parse(await readFile(join(DEFAULT_ADAPTER_FOLDER, 'adapter_config.json'), 'utf8')) as object;
+  await writeFile(join(adapter, 'adapter_config.json'), JSON.stringify({ ...config, contractrl: { prompt_version: '0' } }));
+  expect(await failureOf(options({ adapter }))).toMatchObject({ code: 'adapter/other-prompt', detail: { promptVersion: '0', expected: PROMPT_VERSION } });
+});
+
+describe.each(SHIPPED_ADAPTER_NAMES)('%s, by its name', (name) => {
+  test('is opened with the calibration beside it', async () => {
+    // adapter and calibration are read before the model: were one missing, or of another adapter or prompt, this would be its code
+    expect((await failureOf(options({ adapter: name, release: { threshold: 0.9 } }))).code).toBe('model/not-gguf');
+  });
+
+  test('is refused by a model of other widths', async () => {
+    const { file } = tinyModel(TINY_CONFIGS.llama);
+    await writeFile(join(folder, 'm.gguf'), file);
+    expect(await failureOf(options({ adapter: name, threads: 1 }, file))).toMatchObject({ code: 'engine/adapter-mismatch' });
+  });
 });
 
 describe('the calibration beside an adapter', () => {

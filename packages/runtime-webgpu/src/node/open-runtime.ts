@@ -4,12 +4,12 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { err, ok, type Result } from '@contractrl/core';
 import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from '../engine.ts';
 import type { LoraAdapter } from '../lora/adapter.ts';
 import { readAdapter } from '../lora/peft.ts';
+import { DEFAULT_ADAPTER_NAME } from '../lora/shipped-adapters.ts';
 import { readGgufFile, readGgufTables, type GgufModel } from '../model/gguf.ts';
 import { createTokenizer } from '../model/tokenizer.ts';
 import type { GraphOptions } from '../onnx/graph.ts';
@@ -20,6 +20,7 @@ import { PROMPT_VERSION } from '../prompt.ts';
 import { CALIBRATION_FILE, foreignTo, readCalibration, type Calibration, type CalibrationIssue } from '../release/calibration.ts';
 import type { Release } from '../release/release.ts';
 import type { Tokenizer } from '../tokenizer.ts';
+import { adapterFolder, formatUnknownAdapter } from './adapter-folder.ts';
 import { chooseNodeEngine, fallBack, NODE_FORMATS, type NodeEngineChoice, type NodeEngineName, type NodeEngineWish } from './choose-engine.ts';
 import { formatModelFailure, toFileFailure, type ModelFailure } from './failure.ts';
 import { openFile } from './files.ts';
@@ -27,7 +28,10 @@ import { dropGraph, ensureGraph, type StoredGraph } from './graph-store.ts';
 import { cacheDirectory, fetchModel, type LocatedModel, type ModelOptions } from './model-store.ts';
 
 export interface OpenOptions extends ModelOptions {
-  /** Folder of a PEFT adapter, `none` for the bare model; default {@link DEFAULT_ADAPTER_FOLDER} for the base model it was trained on, else `none`. */
+  /**
+   * An adapter that ships, by name (`r8`); the folder of a PEFT adapter, as a path with a slash or with a dot in front; or `none` for the bare model. Default:
+   * {@link DEFAULT_ADAPTER_NAME} for the base model it was trained on, else `none`.
+   */
   readonly adapter?: string;
   /**
    * `off`: no patch is withheld for low confidence, whatever stands beside the adapter. A `threshold` in [0, 1] stands in for the calibration's own, and
@@ -64,15 +68,16 @@ export interface OpenFailure {
   readonly detail: { readonly code: string };
 }
 
-/** The adapter that ships with this package. */
-export const DEFAULT_ADAPTER_FOLDER: string = fileURLToPath(new URL('../../adapters/r8', import.meta.url));
 const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
 const ADAPTER_CONFIG = 'adapter_config.json';
 
 export async function openRuntime(options: OpenOptions = {}): Promise<Result<Runtime, OpenFailure>> {
+  // before the model, which may be a download
+  const named = adapterFolder(options.adapter ?? DEFAULT_ADAPTER_NAME);
+  if (!named.ok) return err(openFailure(named.error, formatUnknownAdapter(named.error)));
   const located = await fetchModel(options);
   if (!located.ok) return err(toOpenFailure(located.error));
-  const folder = options.adapter ?? (located.value.isBase ? DEFAULT_ADAPTER_FOLDER : 'none');
+  const folder = options.adapter === undefined && !located.value.isBase ? undefined : named.value;
   const adapter = await openAdapter(folder);
   if (!adapter.ok) return adapter;
   const release = await openRelease(folder, adapter.value, options.release);
@@ -120,9 +125,9 @@ function describe({ code, ...params }: { readonly code: string }): string {
   return named.length === 0 ? code : `${code}: ${named.join(', ')}`;
 }
 
-/** From the folder of a PEFT adapter. */
-async function openAdapter(folder: string): Promise<Result<LoraAdapter | undefined, OpenFailure>> {
-  if (folder === 'none') return ok(undefined);
+/** From the folder of a PEFT adapter; undefined without one. */
+async function openAdapter(folder: string | undefined): Promise<Result<LoraAdapter | undefined, OpenFailure>> {
+  if (folder === undefined) return ok(undefined);
   const failed = (detail: { readonly code: string }, reason: string): Result<never, OpenFailure> =>
     err(openFailure(detail, `The adapter in ${folder} cannot be used (${reason}): give a folder with ${ADAPTER_WEIGHTS} and ${ADAPTER_CONFIG}, or --adapter none.`));
   let files: readonly [Uint8Array, string];
@@ -137,9 +142,9 @@ async function openAdapter(folder: string): Promise<Result<LoraAdapter | undefin
 }
 
 /** The release rule for an adapter, from the calibration in its folder; a file there that cannot be used is not passed over. */
-async function openRelease(folder: string, adapter: LoraAdapter | undefined, asked: OpenOptions['release']): Promise<Result<Release | undefined, OpenFailure>> {
+async function openRelease(folder: string | undefined, adapter: LoraAdapter | undefined, asked: OpenOptions['release']): Promise<Result<Release | undefined, OpenFailure>> {
   if (asked === 'off') return ok(undefined);
-  const calibration = adapter === undefined ? ok(undefined) : await openCalibration(join(folder, CALIBRATION_FILE), adapter);
+  const calibration = folder === undefined || adapter === undefined ? ok(undefined) : await openCalibration(join(folder, CALIBRATION_FILE), adapter);
   if (!calibration.ok) return calibration;
   if (calibration.value !== undefined) return ok({ calibration: calibration.value, threshold: asked?.threshold ?? calibration.value.threshold });
   if (asked === undefined) return ok(undefined);

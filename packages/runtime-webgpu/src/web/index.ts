@@ -10,6 +10,7 @@ export { CONFORMANCE_CHECKS, TOLERANCE, type ConformanceCheck, type ConformanceR
 export { createCheckModel } from '../self-test/check-model.ts';
 export { selfTest, type SelfTestIssue, type SelfTestReport } from '../self-test/self-test.ts';
 export { DEFAULT_ADAPTER, DEFAULT_MODEL } from './default-artifacts.ts';
+export { DEFAULT_ADAPTER_NAME, SHIPPED_ADAPTER_NAMES, SHIPPED_ADAPTERS, type AdapterPins, type ShippedAdapterName } from '../lora/shipped-adapters.ts';
 export { fetchPinned, type FetchedFile, type FetchIssue, type FetchWatcher } from './fetch-pinned.ts';
 export { openWebEngine, type OpenEngineIssue, type OpenEngineOptions } from './open-engine.ts';
 export { serveEngineChecks } from './serve-engine-checks.ts';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ok, type Digest, type JsonObject, type Observation, type Proposer } from '@contractrl/core';
 import { PROMPT_VERSION, readCalibration, type Calibration } from '@contractrl/runtime-webgpu';
+import { DEFAULT_ADAPTER_FOLDER } from '@contractrl/runtime-webgpu/node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Example } from '../data/example.ts';
 import { calibrate, type CalibratedPolicy } from './calibrate.ts';
@@ -98,6 +99,17 @@ test.each([
 ])('%s is wrong usage', async (_, args) => {
   expect(await runWith(args)).toBe(2);
   expect(told[0]).toContain('Usage');
+});
+
+test('an adapter is a folder, or the name of one that ships', async () => {
+  const opened: string[] = [];
+  const runOn = (adapter: string): Promise<number> => calibrate(
+    ['--adapter', adapter], { dataFolder: 'data', openPolicy: (path) => { opened.push(path); return Promise.resolve('not opened here'); }, examplesOf, clock: () => 0 },
+    { print: (line) => printed.push(line), tell: (line) => told.push(line) },
+  );
+  expect([await runOn('r8'), await runOn('./r8'), await runOn('none'), await runOn('r32')]).toEqual([1, 1, 1, 2]);
+  expect(opened).toEqual([DEFAULT_ADAPTER_FOLDER, './r8', 'none']);
+  expect(told.at(-1)).toMatch(/^adapter\/unknown-name: /u);
 });
 
 test('a policy that cannot be opened is told, and one that only declines leaves nothing to fit', async () => {

@@ -1,5 +1,5 @@
 /**
- * `calibrate --adapter FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]`: runs the validation side through the production loop
+ * `calibrate --adapter NAME|FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]`: runs the validation side through the production loop
  * with the release rule off, fits the confidence of its patches, and writes `calibration.json` beside the adapter; under `--out` a row an example. The seed is that of the
  * training run, for the same tools to be the validation side. Ends with code 1, having said why, where something is missing; with 2 after wrong usage.
  */
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { digestOfText, type Digest, type Proposer } from '@contractrl/core';
 import { CALIBRATION_FILE, createMaskedProposer, createProposerMemory, PROMPT_VERSION } from '@contractrl/runtime-webgpu';
-import { openRuntime } from '@contractrl/runtime-webgpu/node';
+import { adapterFolder, formatUnknownAdapter, openRuntime } from '@contractrl/runtime-webgpu/node';
 import { linesOf } from '../data/manifest.ts';
 import type { Output } from '../data/prepare-dataset.ts';
 import { evaluateExamples } from '../evaluate/evaluate-examples.ts';
@@ -28,7 +28,7 @@ const OPTIONS = {
   adapter: { type: 'string' }, count: { type: 'string', default: '400' }, seed: { type: 'string', default: String(DEFAULT_SFT.seed) }, alpha: { type: 'string', default: String(DEFAULT_ALPHA) },
   out: { type: 'string' }, data: { type: 'string' }, model: { type: 'string' },
 } as const;
-const USAGE = 'Usage: --adapter FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]; alpha lies between 0 and 1; without --data, CONTRACTRL_DATA names the data folder, and without that it is the package’s own.';
+const USAGE = 'Usage: --adapter NAME|FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]; alpha lies between 0 and 1; without --data, CONTRACTRL_DATA names the data folder, and without that it is the package’s own.';
 
 /** A line of progress after so many examples. */
 const PROGRESS_EVERY = 20;
@@ -60,7 +60,14 @@ export async function calibrate(args: readonly string[], { dataFolder, openPolic
     tell(USAGE);
     return 2;
   }
-  const { adapter, out = adapter } = values;
+  const named = adapterFolder(values.adapter);
+  if (!named.ok) {
+    tell(`${named.error.code}: ${formatUnknownAdapter(named.error)}`);
+    return 2;
+  }
+  // as a folder from here on: the calibration is written there
+  const { value: adapter = values.adapter } = named;
+  const { out = adapter } = values;
   const policy = await openPolicy(adapter, values.model, signal);
   if (typeof policy === 'string') {
     tell(policy);

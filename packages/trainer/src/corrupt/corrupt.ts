@@ -42,14 +42,27 @@ export interface Corruption {
 export function corrupt(call: LegalCall, family: Family, random: Random, another?: LegalCall): Corruption | undefined {
   switch (family) {
     case 'several_fields': return severalFields(call, random);
-    case 'value_unknown': return valueUnknown(call, takenOf(call, ['missing_required', 'wrong_type_lossy'], random), random);
-    case 'locked_field': return lockedField(takenOf(call, LOCKABLE, random));
-    case 'other_tool': return another === undefined ? undefined : otherTool(call, takenOf(call, ['missing_required', 'wrong_type_lossy'], random), another);
+    case 'value_unknown': return valueUnknown(call, takenOf(call, lackingOf(random), random), random);
+    case 'locked_field': return lockedField(takenOf(call, lockableOf(random), random));
+    case 'other_tool': return another === undefined ? undefined : otherTool(call, takenOf(call, lackingOf(random), random), another);
     default: return takenOf(call, [family], random).next().value;
   }
 }
 
-const LOCKABLE: readonly SingleFamily[] = ['missing_required', 'wrong_type_lossless', 'wrong_type_lossy', 'enum', 'format', 'pattern', 'range', 'length'];
+/** Of the calls that lack a value: about as among those that can be mended, so that the verifier's code alone is no reason to decline. */
+const MISSING_SHARE = 0.55;
+
+function lackingOf(random: Random): readonly SingleFamily[] {
+  return random.chance(MISSING_SHARE) ? ['missing_required', 'wrong_type_lossy'] : ['wrong_type_lossy', 'missing_required'];
+}
+
+const LACKING_SHARE = 0.8;
+const LOCKABLE_BESIDE: readonly SingleFamily[] = ['wrong_type_lossless', 'enum', 'format', 'pattern', 'range', 'length'];
+
+function lockableOf(random: Random): readonly SingleFamily[] {
+  const [lacking, beside] = [lackingOf(random), random.shuffled(LOCKABLE_BESIDE)];
+  return random.chance(LACKING_SHARE) ? [...lacking, ...beside] : [...beside, ...lacking];
+}
 
 /** Families of one fault that the call can have, before the judge is asked. */
 export function familiesOf(call: LegalCall): ReadonlySet<SingleFamily> {
@@ -59,15 +72,17 @@ export function familiesOf(call: LegalCall): ReadonlySet<SingleFamily> {
 /** In this share of draws a whole list is spoilt where there is one: its elements and the other members outnumber it. */
 const LISTS_FIRST = 0.3;
 
-/** Corruptions of the families that the judge confirms, places and forms in the stream's order. */
+/** Corruptions that the judge confirms, family after family, places and forms in the stream's order. */
 function* takenOf(call: LegalCall, families: readonly SingleFamily[], random: Random): Generator<Corruption, undefined> {
   const faults = faultsOf(call);
   const areListsFirst = random.chance(LISTS_FIRST);
   const isFirst = ({ pointer }: Fault): boolean => areListsFirst && isJsonArray(resolvePointer(call.arguments, pointer));
-  const shuffled = random.shuffled(families.flatMap((family) => faults.get(family) ?? []));
-  for (const fault of [...shuffled.filter(isFirst), ...shuffled.filter((each) => !isFirst(each))]) {
-    const taken = confirm(call, fault.family, [fault]);
-    if (taken !== undefined) yield taken;
+  for (const family of families) {
+    const shuffled = random.shuffled(faults.get(family) ?? []);
+    for (const fault of [...shuffled.filter(isFirst), ...shuffled.filter((each) => !isFirst(each))]) {
+      const taken = confirm(call, family, [fault]);
+      if (taken !== undefined) yield taken;
+    }
   }
   return undefined;
 }

@@ -5,7 +5,7 @@
 import type { AbstainCode, JsonPointer, JsonValue, Patch, ViolationCode } from '@contractrl/core';
 
 /** Of the forms, their order and the draws; part of every example and manifest. */
-export const CORRUPTION_VERSION = '3';
+export const CORRUPTION_VERSION = '4';
 
 /** One fault each, which one operation takes back. */
 export const SINGLE_FAMILIES = [

@@ -1,4 +1,5 @@
 import { canonicalText, digestOfText, readAbstention, validateArguments, applyPatch, jsonEqual, parsePatch } from '@contractrl/core';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CALLS, FIXTURES } from '../../tests/calls.ts';
 import { readEvaluationSets } from '../audit/evaluation-sets.ts';
@@ -6,7 +7,7 @@ import { exampleKeys } from '../audit/example-keys.ts';
 import { auditTraining, indexEvaluation } from '../audit/leakage-index.ts';
 import { FAMILIES } from '../corrupt/family.ts';
 import { buildDataset, type Dataset } from './build-dataset.ts';
-import { openExample } from './example.ts';
+import { callOf, openExample, type Example } from './example.ts';
 import { linesOf, manifestOf } from './manifest.ts';
 import { auditTable, datasetTable } from './table.ts';
 
@@ -15,11 +16,21 @@ const build = (seed: number, count = 400): Dataset => buildDataset(CALLS, { seed
 const dataset = build(13);
 const audit = auditTraining(index, dataset.examples.map((example) => ({ id: example.id, keys: exampleKeys(example) })));
 
+/** Neighbours that were drawn together. */
+function pairsOf(examples: readonly Example[]): readonly (readonly [Example, Example])[] {
+  const numberOf = ({ id }: Example): number => Number(id.slice(id.lastIndexOf('#') + 1));
+  return examples.flatMap((example, at) => {
+    const next = examples[at + 1];
+    return next !== undefined && numberOf(example) % 2 === 0 && numberOf(next) === numberOf(example) + 1 ? [[example, next] as const] : [];
+  });
+}
+
 describe('a data set', () => {
   test('has the same bytes for the same seed, and others for another', () => {
     const digest = (made: Dataset): string => digestOfText(linesOf(made.examples, 'train') + linesOf(made.examples, 'validation'));
-    expect(digest(build(13))).toBe(digest(dataset));
-    expect(digest(build(14))).not.toBe(digest(dataset));
+    const once = digest(build(13, 80));
+    expect(digest(build(13, 80))).toBe(once);
+    expect(digest(build(14, 80))).not.toBe(once);
   });
 
   test('holds every family, both sides, and no example twice', () => {
@@ -32,6 +43,27 @@ describe('a data set', () => {
   test('shares no tool between its sides', () => {
     const names = (split: string): ReadonlySet<unknown> => new Set(dataset.examples.filter((each) => each.split === split).map(({ record }) => (record['tool'] as { name: string }).name));
     expect([...names('train')].filter((name) => names('validation').has(name))).toEqual([]);
+  });
+
+  test('draws two examples of a call after each other, on one side, whatever the seed', () => {
+    fc.assert(fc.property(fc.nat(), (seed) => {
+      const { examples } = build(seed, 40);
+      const pairs = pairsOf(examples);
+      // what is drawn twice is left out, and its pair with it
+      expect(pairs.length).toBeGreaterThan(12);
+      for (const [a, b] of pairs) expect([callOf(b), b.split]).toEqual([callOf(a), a.split]);
+      const sides = (split: string): ReadonlySet<string> => new Set(examples.filter((each) => each.split === split).map(callOf));
+      expect([...sides('train')].filter((call) => sides('validation').has(call))).toEqual([]);
+    }), { numRuns: 5 });
+  });
+
+  test('draws as many of a call as it is told to', () => {
+    const runsOf = (examplesACall: number): number => {
+      const { examples } = buildDataset(CALLS, { seed: 13, count: 90, index, examplesACall });
+      return examples.filter((example, at) => at === 0 || callOf(example) !== callOf(examples[at - 1]!)).length;
+    };
+    const [one, three] = [runsOf(1), runsOf(3)];
+    expect([one > 80, three < 45, three >= 30]).toEqual([true, true, true]);
   });
 
   // checklist: J3
@@ -103,7 +135,7 @@ test('a manifest names versions, seed, licences, counts and digests, and its tex
   const parts = { seed: 13, options: { count: 400 }, sources: [], dataset, audit };
   const manifest = manifestOf(parts);
   expect(JSON.stringify(manifestOf(parts))).toBe(JSON.stringify(manifest));
-  expect(manifest).toMatchObject({ datasetVersion: '2', corruptionVersion: '3', seed: 13, count: 400, digests: { train: digestOfText(linesOf(dataset.examples, 'train')) } });
+  expect(manifest).toMatchObject({ datasetVersion: '2', corruptionVersion: '4', seed: 13, count: 400, digests: { train: digestOfText(linesOf(dataset.examples, 'train')) } });
   const { family } = manifest['counts'] as { family: Record<string, number> };
   expect(Object.values(family).reduce((sum, count) => sum + count, 0)).toBe(400);
 });

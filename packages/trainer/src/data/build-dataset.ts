@@ -22,7 +22,7 @@ import { SYNTHETIC } from './synthetic/synthetic-source.ts';
 /** Weights: the measured recipe for the frequent ones (TRAINING § Recipe), the rest so that each has hundreds in ten thousand. */
 export const FAMILY_WEIGHTS: Readonly<Record<Family, number>> = {
   missing_required: 30, wrong_type_lossless: 6, wrong_type_lossy: 22, enum: 6, const: 1, format: 4, pattern: 4, range: 3, length: 2, items: 3, union: 3, additional_property: 4,
-  renamed_property: 8, misplaced_value: 3, cross_field: 4, several_fields: 9, value_unknown: 12, locked_field: 3, other_tool: 3,
+  renamed_property: 8, misplaced_value: 3, cross_field: 4, several_fields: 9, value_unknown: 8, locked_field: 3, other_tool: 3,
 };
 
 export interface DatasetOptions {
@@ -40,9 +40,9 @@ export interface DatasetOptions {
   readonly decoyLockShare?: number;
   /** Of the repairable examples whose request is vague about a value that the call has, so that vague words alone say nothing. */
   readonly vagueShare?: number;
-  /** Of the examples that the deterministic step repairs, kept; the policy never sees them while that step is on. */
+  /** Of the examples that the deterministic step repairs, kept; the policy never sees them while that step is on, and without it must not decline them. */
   readonly certainShare?: number;
-  /** Drawn of one call before the next is; the others differ from the first in the place or the kind of the fault, and share its request. */
+  /** Drawn of one call before the next is, with faults of their own; most share the request too, and training reads what they share once. */
   readonly examplesACall?: number;
   readonly index: LeakageIndex;
   readonly onProgress?: (done: number) => void;
@@ -58,7 +58,7 @@ export const DEFAULT_SYNTHETIC_SHARE = 0.5;
 export const DEFAULT_NOISE_SHARE = 0.04;
 export const DEFAULT_DECOY_LOCK_SHARE = 0.1;
 export const DEFAULT_VAGUE_SHARE = 0.08;
-export const DEFAULT_CERTAIN_SHARE = 0.08;
+export const DEFAULT_CERTAIN_SHARE = 0.25;
 export const DEFAULT_EXAMPLES_A_CALL = 2;
 
 /** Calls and families tried for one example before it is given up. */

@@ -11,8 +11,8 @@ import { openSource } from './source.ts';
 import { syntheticSource } from './synthetic/synthetic-source.ts';
 import { auditTable, datasetTable } from './table.ts';
 
-/** A tool has four calls, and a call few good faults: more would repeat themselves. */
-const EXAMPLES_A_TOOL = 10;
+/** Of a synthetic tool. It has four calls, and a call few good faults: more would repeat themselves. */
+export const EXAMPLES_A_TOOL = 10;
 
 /** Where lines go: tables and results to `print`, progress and faults to `tell`. */
 export interface Output {

@@ -11,13 +11,7 @@ import { readRepairRequest } from '@contractrl/core/records';
 import type { Family } from '../corrupt/family.ts';
 import { openExample, type Example } from '../data/example.ts';
 import type { Difficulty, Structure } from '../data/stratum.ts';
-
-/**
- * `right`: dispatched, and equal to the target. `wrong`: dispatched and not equal to it, or to be declined. `abstained-…`: declined, where that was right or where a
- * repair was known. `rejected`: neither; budget, gate or engine ended it.
- */
-export const EVALUATION_VERDICTS = ['right', 'wrong', 'abstained-rightly', 'abstained-falsely', 'rejected'] as const;
-export type EvaluationVerdict = (typeof EVALUATION_VERDICTS)[number];
+import { verdictOf, type EvaluationVerdict } from '../verdict.ts';
 
 export interface EvaluationRow {
   readonly id: string;
@@ -104,12 +98,6 @@ function rowOf({ example, outcome, totalMs }: Answer): EvaluationRow {
     collateral: collateralOf(outcome, example), attempts: outcome.attempts, tokens: { prompt: promptTokenCount, generated: generatedTokenCount, forced: forcedTokenCount },
     totalMs, confidence: outcome.confidence ?? null, signals: outcome.frozen.resources?.signals?.at(-1) ?? null,
   }));
-}
-
-function verdictOf(outcome: RepairOutcome, target: JsonObject | null): EvaluationVerdict {
-  if ('arguments' in outcome) return target !== null && jsonEqual(outcome.arguments, target) ? 'right' : 'wrong';
-  if (outcome.status !== 'abstained') return 'rejected';
-  return target === null ? 'abstained-rightly' : 'abstained-falsely';
 }
 
 function collateralOf(outcome: RepairOutcome, { record }: Example): number | null {

@@ -1,5 +1,6 @@
 /** Rows of an evaluation → figures by group, each with its own denominator: a share that no row is in is none, never 0. */
-import { EVALUATION_VERDICTS, type EvaluationRow, type EvaluationVerdict } from './evaluate-examples.ts';
+import { EVALUATION_VERDICTS, type EvaluationVerdict } from '../verdict.ts';
+import type { EvaluationRow } from './evaluate-examples.ts';
 import { wilson, type Rate } from './wilson.ts';
 
 export interface EvaluationSummary {

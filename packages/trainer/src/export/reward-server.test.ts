@@ -32,14 +32,14 @@ test('the right answer of every example is a success that costs its tokens alone
 });
 
 test.each([
-  ['a text that is no JSON, as no mask held it back, is a refused attempt', repairable, ['I would say'], { end: 'failed', refused: 1, retries: 0, reason: NO_MORE_COMPLETIONS, reward: -0.125 - 0.125 }],
-  ['an operation that may not be is a refused attempt', repairable, ['[{"op":"test","path":"","value":1}]'], { end: 'failed', refused: 1, reward: -0.125 - 0.125 }],
-  ['a patch of a place that is not there is a refused attempt', repairable, ['[{"op":"remove","path":"/nowhere"}]'], { end: 'failed', refused: 1 }],
-  ['declining what can be repaired is no success', repairable, ['{"abstain":"not-in-state"}'], { end: 'abstained-wrongly', status: 'abstained', reason: 'abstain/not-in-state', refused: 0, reward: -0.125 }],
+  ['a text that is no JSON, as no mask held it back, is a refused attempt', repairable, ['I would say'], { end: 'rejected', refused: 1, retries: 0, reason: NO_MORE_COMPLETIONS, reward: -0.125 - 0.125 }],
+  ['an operation that may not be is a refused attempt', repairable, ['[{"op":"test","path":"","value":1}]'], { end: 'rejected', refused: 1, reward: -0.125 - 0.125 }],
+  ['a patch of a place that is not there is a refused attempt', repairable, ['[{"op":"remove","path":"/nowhere"}]'], { end: 'rejected', refused: 1 }],
+  ['declining what can be repaired is no success', repairable, ['{"abstain":"not-in-state"}'], { end: 'abstained-falsely', status: 'abstained', reason: 'abstain/not-in-state', refused: 0, reward: -0.125 }],
   ['declining what cannot be is one, whatever reason is named', unrepairable, ['{"abstain":"unrepairable"}'], { end: 'abstained-rightly', reward: 1 - 0.125 }],
-  ['an unknown reason is no abstention', unrepairable, ['{"abstain":"because"}'], { end: 'failed', refused: 1 }],
+  ['an unknown reason is no abstention', unrepairable, ['{"abstain":"because"}'], { end: 'rejected', refused: 1 }],
   ['a second attempt that is right costs a retry', repairable, ['nothing', repairable.answer], { end: 'right', retries: 1, refused: 1, tokens: 4, reward: 1 - 0.25 - 0.125 - 4 * 0.0625 }],
-  ['a third attempt is not made', repairable, ['a', 'b', repairable.answer], { end: 'failed', reason: 'repair/attempts-exhausted', refused: 2, tokens: 4 }],
+  ['a third attempt is not made', repairable, ['a', 'b', repairable.answer], { end: 'rejected', reason: 'repair/attempts-exhausted', refused: 2, tokens: 4 }],
 ])('%s', async (_, example, texts, result) => {
   expect(await rewardsOf(example, ...texts)).toMatchObject({ id: 1, ok: true, results: [result] });
 });

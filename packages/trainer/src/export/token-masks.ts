@@ -3,8 +3,9 @@
  * No forced runs and no taking back, which only our own decoder does: where a patch closes without making the call valid, the validator says so.
  */
 import { err, ok, type Result } from '@contractrl/core';
-import { compileMask, type CompiledMask, type TokenId, type Vocabulary } from '@contractrl/grammar-mask';
-import { DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_RULES } from '@contractrl/runtime-webgpu';
+import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
+import { createMaskMemory, DEFAULT_RULES } from '@contractrl/runtime-webgpu';
+import { bindMask } from '../bind-mask.ts';
 import { openExample, type ExampleIssue } from '../data/example.ts';
 import type { Task } from './task.ts';
 
@@ -20,24 +21,13 @@ export type MaskIssue = ExampleIssue
  */
 export type MaskAlong = (task: Pick<Task, 'record' | 'noise'>, ids: readonly TokenId[], from: number) => Result<readonly Int32Array<ArrayBuffer>[], MaskIssue>;
 
-/** A group's completions come together, and groups of one contract soon after each other. */
-const KEPT_MASKS = 32;
-
 export function createMaskAlong(vocabulary: Vocabulary): MaskAlong {
-  const kept = new Map<string, CompiledMask>();
+  // a group's completions come together, and groups of one contract soon after each other
+  const parts = { memory: createMaskMemory(), vocabulary, logitWidth: vocabulary.logitWidth };
   return (task, ids, from) => {
     const opened = openExample(task);
     if (!opened.ok) return opened;
-    const { contract, state } = opened.value;
-    const known = kept.get(contract.digest);
-    const mask = known === undefined ? compileMask(contract, vocabulary, { ...DEFAULT_RULES, goal: false }) : ok(known);
-    if (!mask.ok) return err({ code: 'masks/none', reason: mask.error.code });
-    kept.delete(contract.digest);
-    kept.set(contract.digest, mask.value);
-    const [oldest] = kept.keys();
-    if (kept.size > KEPT_MASKS && oldest !== undefined) kept.delete(oldest);
-
-    const matcher = mask.value.bind(state, { tokenBudget: DEFAULT_MAX_ANSWER_TOKENS, model: { logitWidth: vocabulary.logitWidth } });
+    const matcher = bindMask(parts, opened.value, { ...DEFAULT_RULES, goal: false });
     if (!matcher.ok) return err({ code: 'masks/none', reason: matcher.error.code });
     const bitmasks: Int32Array<ArrayBuffer>[] = [];
     const look = (): void => {

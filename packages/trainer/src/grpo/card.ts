@@ -1,6 +1,6 @@
 /** The card of an adapter that learnt from its own attempts. */
 import type { Digest } from '@contractrl/core';
-import { cardText, tableOf, type TrainedAdapter } from '../card.ts';
+import { cardText, startRow, tableOf, type TrainedAdapter } from '../card.ts';
 import type { GrpoSettings, MaskMode } from './settings.ts';
 import { bestLook, type GrpoEvent, type GrpoStepEntry, type GrpoValidationEntry } from './train.ts';
 
@@ -25,7 +25,7 @@ export function grpoCard({ from, settings, entries, ...adapter }: GrpoCardParts)
   return cardText(adapter, {
     about: 'Group-relative optimisation of whole repair episodes, from a supervised start. It was not measured on any evaluation set.',
     rows: [
-      ['began with', `the adapter whose weights have SHA-256 \`${from}\``],
+      startRow(from),
       ['seed', `${settings.seed}`],
       ['steps', `${bestLook(looks)?.step ?? 0}, of ${steps.at(-1)?.step ?? 0} taken, with ${settings.groups} groups of ${settings.samples} episodes that differ: where the mean reward on the validation side was highest`],
       ['reward', `success − ${rewards.collateral} · collateral places − ${rewards.retry} · retries − ${rewards.refused} · refused actions − ${rewards.token} · tokens`],

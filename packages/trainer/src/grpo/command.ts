@@ -1,8 +1,4 @@
 /** The command's side of group-relative optimisation: options in, lines out. */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { err, type Result } from '@contractrl/core';
-import { PROMPT_VERSION, readAdapter, type AdapterIssue, type LoraAdapter } from '@contractrl/runtime-webgpu';
 import type { RunGrpoIssue } from './run-grpo.ts';
 import type { RewardWeights } from './reward.ts';
 import { ABLATIONS, ablate, DEFAULT_GRPO, MASK_MODES, type GrpoSettings } from './settings.ts';
@@ -13,7 +9,7 @@ export const GRPO_OPTIONS = ['from', 'steps', 'groups', 'samples', 'inner-steps'
 export type GrpoOptionName = (typeof GRPO_OPTIONS)[number];
 
 export const GRPO_USAGE: string =
-  `--from FOLDER [--steps N] [--groups N] [--samples N] [--inner-steps N] [--learning-rate X] [--beta X] [--loss dapo|grpo|dr_grpo] [--scale none|group] ` +
+  `--from ADAPTER [--steps N] [--groups N] [--samples N] [--inner-steps N] [--learning-rate X] [--beta X] [--loss dapo|grpo|dr_grpo] [--scale none|group] ` +
   `[--reward collateral=X,retry=X,refused=X,token=X] [--mask ${MASK_MODES.join('|')}] [--ablate ${ABLATIONS.join(',')}]`;
 
 /** Undefined where an option says nothing that there is. */
@@ -42,13 +38,6 @@ function readWeights(text: string): Partial<RewardWeights> | undefined {
 
 function isNumber(text: string): boolean {
   return /^\d+(?:\.\d+)?(?:e-?\d+)?$/u.test(text);
-}
-
-/** From the folder that a supervised run wrote, or that ships with the runtime. */
-export async function openStart(folder: string, base: string): Promise<Result<LoraAdapter, AdapterIssue | { readonly code: 'grpo/no-start'; readonly folder: string }>> {
-  const [weights, config] = [join(folder, 'adapter_model.safetensors'), join(folder, 'adapter_config.json')];
-  if (!existsSync(weights) || !existsSync(config)) return err({ code: 'grpo/no-start', folder });
-  return readAdapter(readFileSync(weights), readFileSync(config, 'utf8'), { base, promptVersion: PROMPT_VERSION });
 }
 
 /** Undefined for what is only logged. */

@@ -7,7 +7,7 @@ import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
 import {
   buildPrompt, createSampler, DEFAULT_MAX_ANSWER_TOKENS, describeEngine, encodePrompt, PROMPT_VERSION, samplingOfAttempt, type EngineFailure, type EngineStep, type Sampling, type ProposerParts,
 } from '@contractrl/runtime-webgpu';
-import { bindMask } from './bind-mask.ts';
+import { bindMask } from '../bind-mask.ts';
 
 /** What can be written: every token with a spelling, and the stop tokens. Ascending. */
 export function writableIds({ tokens, stopIds }: Vocabulary): Int32Array {
@@ -55,7 +55,7 @@ async function propose(
   };
   if (!vocabulary.stopIds.includes(ids.at(-1)!)) return ok({ kind: 'incomplete', code: 'generate/token-budget', ...base });
   if (isChecked) {
-    const matcher = bindMask(parts, observation);
+    const matcher = bindMask({ vocabulary, memory, logitWidth: engine.logitWidth }, observation);
     if (!matcher.ok) return err({ code: matcher.error.code, message: 'There is no mask for this contract or state.' });
     const isRefused = ids.some((id) => !matcher.value.acceptToken(id).ok);
     if (isRefused) return ok({ kind: 'incomplete', code: 'mask/token-not-allowed', ...base });

@@ -1,7 +1,8 @@
 /** A failed call with the episodes that it was asked for, and what each was worth: what a step counts, and what it learns from. */
 import type { Example } from '../data/example.ts';
+import { isSuccess } from '../verdict.ts';
 import { advantagesOf, meanOf, type AdvantageSettings } from './advantage.ts';
-import { isSuccess, labelOf, rewardOf, scoreEpisode, type EpisodeScore, type RewardWeights } from './reward.ts';
+import { labelOf, rewardOf, scoreEpisode, type EpisodeScore, type RewardWeights } from './reward.ts';
 import type { Episode } from './rollout.ts';
 
 export interface Group {
@@ -40,7 +41,7 @@ export function figuresOf(scores: readonly EpisodeScore[], weights: RewardWeight
   const mean = (of: (score: EpisodeScore) => number): number => meanOf(scores.map(of));
   const share = (end: EpisodeScore['end']): number => mean((score) => Number(score.end === end));
   return {
-    reward: mean((score) => rewardOf(score, weights)), success: mean(({ end }) => Number(isSuccess(end))), abstainedRightly: share('abstained-rightly'), abstainedWrongly: share('abstained-wrongly'),
-    wrong: share('wrong'), failed: share('failed'), collateral: mean(({ collateral }) => collateral), retries: mean(({ retries }) => retries), refused: mean(({ refused }) => refused), tokens: mean(({ tokens }) => tokens),
+    reward: mean((score) => rewardOf(score, weights)), success: mean(({ end }) => Number(isSuccess(end))), abstainedRightly: share('abstained-rightly'), abstainedWrongly: share('abstained-falsely'),
+    wrong: share('wrong'), failed: share('rejected'), collateral: mean(({ collateral }) => collateral), retries: mean(({ retries }) => retries), refused: mean(({ refused }) => refused), tokens: mean(({ tokens }) => tokens),
   };
 }

@@ -39,12 +39,12 @@ describe('an episode is worth its success less what it cost', () => {
     { what: 'the right value, and a place that was right', answers: [patch(replace('/rooms', 2), replace('/note', 'early'))], score: { end: 'wrong', collateral: 1 }, reward: -c - 10 * y },
     { what: 'the right value after a text that is no patch', answers: ['no', RIGHT], score: { end: 'right', retries: 1, refused: 1, tokens: 20 }, reward: 1 - r - u - 20 * y },
     { what: 'the right value after one that the schema refuses', answers: [patch(replace('/rooms', 0)), RIGHT], score: { end: 'right', retries: 1, refused: 0 }, reward: 1 - r - 20 * y },
-    { what: 'a place that is not there, twice', answers: [patch(replace('/none', 1)), patch(replace('/none', 1))], score: { end: 'failed', retries: 1, refused: 2 }, reward: -r - 2 * u - 20 * y },
-    { what: 'a locked place, then declining', answers: [patch(replace('/note', 'x')), '{"abstain":"locked"}'], contract: { immutablePaths: ['/note'] }, score: { end: 'abstained-wrongly', refused: 1 }, reward: -u - 20 * y },
-    { what: 'declining what can be repaired', answers: ['{"abstain":"not-in-state"}'], score: { end: 'abstained-wrongly', refused: 0 }, reward: -10 * y },
+    { what: 'a place that is not there, twice', answers: [patch(replace('/none', 1)), patch(replace('/none', 1))], score: { end: 'rejected', retries: 1, refused: 2 }, reward: -r - 2 * u - 20 * y },
+    { what: 'a locked place, then declining', answers: [patch(replace('/note', 'x')), '{"abstain":"locked"}'], contract: { immutablePaths: ['/note'] }, score: { end: 'abstained-falsely', refused: 1 }, reward: -u - 20 * y },
+    { what: 'declining what can be repaired', answers: ['{"abstain":"not-in-state"}'], score: { end: 'abstained-falsely', refused: 0 }, reward: -10 * y },
     { what: 'declining what cannot', answers: ['{"abstain":"locked"}'], label: UNREPAIRABLE, score: { end: 'abstained-rightly' }, reward: 1 - 10 * y },
     { what: 'a valid call where only declining is right', answers: [RIGHT], label: UNREPAIRABLE, score: { end: 'wrong', collateral: 1 }, reward: -c - 10 * y },
-    { what: 'nothing valid where only declining is right', answers: ['no', 'no'], label: UNREPAIRABLE, score: { end: 'failed', refused: 2 }, reward: -r - 2 * u - 20 * y },
+    { what: 'nothing valid where only declining is right', answers: ['no', 'no'], label: UNREPAIRABLE, score: { end: 'rejected', refused: 2 }, reward: -r - 2 * u - 20 * y },
   ])('$what', async ({ answers, label = REPAIRABLE, contract, score, reward }) => {
     const scored = scoreEpisode(await outcomeOf(answers, contract), labelOf(label));
     expect(scored).toMatchObject({ ...score, isUnsafe: false });
@@ -60,7 +60,7 @@ describe('an episode is worth its success less what it cost', () => {
 
   test('no failure is worth more than a success of two attempts', () => {
     const success: EpisodeScore = { end: 'right', collateral: 0, retries: 1, refused: 1, tokens: 200, isUnsafe: false };
-    const failure: EpisodeScore = { end: 'failed', collateral: 0, retries: 0, refused: 0, tokens: 1, isUnsafe: false };
+    const failure: EpisodeScore = { end: 'rejected', collateral: 0, retries: 0, refused: 0, tokens: 1, isUnsafe: false };
     expect(rewardOf(success, DEFAULT_REWARD_WEIGHTS)).toBeGreaterThan(rewardOf(failure, DEFAULT_REWARD_WEIGHTS));
   });
 });

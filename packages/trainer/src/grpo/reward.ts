@@ -8,6 +8,7 @@ import {
 } from '@contractrl/core';
 import { countCollateral, Gold, scoreFrozen } from '@contractrl/core/ledger';
 import type { Example } from '../data/example.ts';
+import { isSuccess, verdictOf, type EvaluationVerdict } from '../verdict.ts';
 
 /** The λ of the reward, each from 0 up. */
 export interface RewardWeights {
@@ -27,11 +28,8 @@ export interface RewardWeights {
  */
 export const DEFAULT_REWARD_WEIGHTS: RewardWeights = { collateral: 0.2, retry: 0.1, refused: 0.2, token: 0.002 };
 
-/** How an episode ended, against its label. `wrong`: a call that the validator accepts and that is not the right one. */
-export type EpisodeEnd = 'right' | 'abstained-rightly' | 'abstained-wrongly' | 'wrong' | 'failed';
-
 export interface EpisodeScore {
-  readonly end: EpisodeEnd;
+  readonly end: EvaluationVerdict;
   /** C */
   readonly collateral: number;
   /** r */
@@ -64,24 +62,14 @@ export function scoreEpisode(outcome: RepairOutcome, label: Gold<EpisodeLabel>):
     const before = opened.reading === undefined ? valueOf(opened.call.arguments.text) : undefined;
     const refused = proposals.filter((entry) => entry.kind === 'attempt' && entry.verdict !== ACCEPTED && entry.verdict !== STILL_INVALID).length;
     return {
-      end: endOf(outcome, target), retries: closed.retries, refused, tokens: outcome.cost.generatedTokenCount, isUnsafe: isUnsafe(outcome, before),
+      end: verdictOf(outcome, target), retries: closed.retries, refused, tokens: outcome.cost.generatedTokenCount, isUnsafe: isUnsafe(outcome, before),
       collateral: 'arguments' in outcome && before !== undefined ? countCollateral(before, outcome.arguments, patch, []).collateralOp : 0,
     };
   });
 }
 
-export function isSuccess(end: EpisodeEnd): boolean {
-  return end === 'right' || end === 'abstained-rightly';
-}
-
 export function rewardOf({ end, collateral, retries, refused, tokens }: EpisodeScore, weights: RewardWeights): number {
   return Number(isSuccess(end)) - weights.collateral * collateral - weights.retry * retries - weights.refused * refused - weights.token * tokens;
-}
-
-function endOf(outcome: RepairOutcome, target: JsonObject | null): EpisodeEnd {
-  if ('arguments' in outcome) return target !== null && jsonEqual(outcome.arguments, target) ? 'right' : 'wrong';
-  if (outcome.status !== 'abstained') return 'failed';
-  return target === null ? 'abstained-rightly' : 'abstained-wrongly';
 }
 
 /** A second look at what would be sent: its maker, its text judged anew, and the places that nobody may edit. */

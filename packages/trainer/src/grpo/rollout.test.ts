@@ -150,7 +150,7 @@ describe.each(['outside', 'off'] as const)('with the mask %s', (mask) => {
     const episodes = await Promise.all([1, 2].map((seed) => rollout.run(examples[0]!, random(seed), undefined)));
     for (const { outcome, attempts } of episodes) {
       expect(outcome).toMatchObject({ status: 'failed', reason: 'repair/attempts-exhausted' });
-      expect(scoreEpisode(outcome, labelOf(examples[0]!))).toMatchObject({ end: 'failed', refused: 2, retries: 1, isUnsafe: false });
+      expect(scoreEpisode(outcome, labelOf(examples[0]!))).toMatchObject({ end: 'rejected', refused: 2, retries: 1, isUnsafe: false });
       expect(attempts[0]!.proposal.text).not.toBe(attempts[1]!.proposal.text);
       const tokens = rollout.tokensOf(attempts[0]!);
       if (!tokens.ok) throw new Error(tokens.error.code);

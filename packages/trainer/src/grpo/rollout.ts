@@ -10,8 +10,8 @@ import {
   buildPrompt, createMaskedProposer, createProposerMemory, DEFAULT_MAX_ANSWER_TOKENS, encodePrompt, MaskCursor, samplingOfAttempt,
   type Batch, type EngineFailure, type LoraAdapter, type ProposerParts, type Sampling, type Tokenizer,
 } from '@contractrl/runtime-webgpu';
+import { bindMask } from '../bind-mask.ts';
 import type { Example } from '../data/example.ts';
-import { bindMask } from './bind-mask.ts';
 import { walkDecisions, type Strand, type WalkIssue } from './decisions.ts';
 import { createFreeProposer, writableIds } from './free-proposer.ts';
 import type { GrpoSettings } from './settings.ts';
@@ -81,7 +81,7 @@ export class Rollout {
     if (!prompt.ok) throw new TypeError(`attempt: ${prompt.error.code}, though it was made`);
     const { ids: promptIds } = prompt.value;
     if (this.#settings.mask !== 'decoding') return ok({ promptIds, strands: [{ ids, decisions: ids.map((_, index) => ({ index, allowed: this.#writable })) }] });
-    const matcher = bindMask(this.#parts, observation);
+    const matcher = bindMask({ ...this.#parts, logitWidth: this.#parts.engine.logitWidth }, observation);
     if (!matcher.ok) throw new TypeError(`attempt: ${matcher.error.code}, though it was made`);
     const strands = walkDecisions(new MaskCursor(matcher.value, { jumpForward: true }), ids, maskDigest);
     return strands.ok ? ok({ promptIds, strands: strands.value }) : strands;

@@ -3,11 +3,10 @@ import { createRandom } from '@contractrl/runtime-webgpu';
 import * as ort from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tinyDecoder, tinyParameters, VOCABULARY_SIZE } from '../../tests/support/tiny-decoder.ts';
-import { packSegments } from '../gradient/batch.ts';
 import { createGradientEngine, type GradientEngine } from '../gradient/gradient-engine.ts';
+import { packSequences, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import type { LoraParameters } from '../gradient/parameters.ts';
 import { divergenceOf, type ObjectiveSettings } from './objective.ts';
-import { packSequences, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import { Updates, type Batch, type LearntDecision, type Update } from './update.ts';
 
 const model = tinyDecoder('llama');
@@ -58,51 +57,6 @@ async function next(updates: Updates, parameters: LoraParameters): Promise<Updat
 }
 
 const dot = (a: readonly Float32Array[], b: readonly Float32Array[]): number => a.reduce((sum, tensor, index) => sum + tensor.reduce((inner, value, at) => inner + value * b[index]![at]!, 0), 0);
-
-describe('packs', () => {
-  test('hold what sequences share once, and each decision in its own step', () => {
-    const [pack, ...others] = packSequences(SEQUENCES, 32);
-    expect(others).toEqual([]);
-    expect(pack!.batch.tokens).toHaveLength(PROMPT.length + 2 + 2 + 1 + 3 + 1);
-    expect(pack!.decisions.flat()).toHaveLength(SEQUENCES.flatMap(({ decisions }) => decisions).length);
-    // 5 and 2 are shared by two, 6 and 13 by two
-    expect(pack!.decisions.map((taken) => taken.length).sort()).toEqual([1, 1, 1, 2, 2, 2, 2]);
-    for (const [step, taken] of pack!.decisions.entries()) for (const { allowed } of taken) expect(pack!.batch.allowed[step]).toEqual(allowed);
-  });
-
-  test('of a choice among other ids at the same place are steps of their own', () => {
-    const [pack] = packSequences([sequence([5, 2], 1, { 0: FEW }), sequence([5, 9], 1, { 0: ALL })], 32);
-    expect(pack!.decisions.map((taken) => taken.length)).toEqual([1, 1]);
-  });
-
-  test('are as many as it takes for none to be too long', () => {
-    const packs = packSequences(SEQUENCES, 11);
-    expect(packs.length).toBeGreaterThan(1);
-    for (const { batch } of packs) expect(batch.tokens.length).toBeLessThanOrEqual(11);
-    expect(packs.flatMap(({ decisions }) => decisions).flat()).toHaveLength(SEQUENCES.flatMap(({ decisions }) => decisions).length);
-  });
-
-  test('are as many as it takes for none to have too many decisions', () => {
-    const packs = packSequences(SEQUENCES, 32, 4);
-    expect(packs.length).toBeGreaterThan(1);
-    for (const { decisions } of packs) expect(decisions.length).toBeLessThanOrEqual(4);
-    expect(packs.flatMap(({ decisions }) => decisions).flat()).toHaveLength(SEQUENCES.flatMap(({ decisions }) => decisions).length);
-  });
-
-  test('give the probabilities of sequences by themselves', async () => {
-    const parameters = tinyParameters(model.config, 2);
-    const [pack] = packSequences(SEQUENCES, 32);
-    const logs = await logsOf(pack!, parameters);
-    for (const { tokens, decisions } of SEQUENCES) {
-      const alone = await engine.run(packSegments([{ tokens, steps: decisions.map(({ index, allowed }) => ({ index, allowed, weight: 1 })) }]), parameters);
-      if (!alone.ok) throw new Error(alone.error.code);
-      for (const [index, decision] of decisions.entries()) {
-        const step = pack!.decisions.findIndex((taken) => taken.includes(decision));
-        expect(logs[step]).toBeCloseTo(alone.value.logProbabilities[index]!, 4);
-      }
-    }
-  });
-});
 
 describe('an inner step', () => {
   const start = tinyParameters(model.config, 2);

@@ -6,11 +6,11 @@ import { ok, type Result } from '@contractrl/core';
 import { DEFAULT_MAX_ANSWER_TOKENS } from '@contractrl/runtime-webgpu';
 import { addGradients } from '../gradient/adamw.ts';
 import type { GradientEngine, GradientFailure } from '../gradient/gradient-engine.ts';
+import { packSequences, type Decision, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import type { LoraParameters } from '../gradient/parameters.ts';
 import type { WalkIssue } from './decisions.ts';
 import type { Group } from './group.ts';
 import { decisionWeight, divergenceOf, scalesOf, type DecisionTerm, type ObjectiveSettings } from './objective.ts';
-import { packSequences, type Decision, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
 import type { Episode, Rollout } from './rollout.ts';
 import type { GrpoSettings } from './settings.ts';
 

@@ -4,8 +4,11 @@
  * Rules and limits are those of the masked proposer, so that what is learnt is what will be asked.
  */
 import { err, ok, type Result } from '@contractrl/core';
-import { compileMask, type TokenId, type Vocabulary } from '@contractrl/grammar-mask';
-import { buildPrompt, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_RULES, encodePrompt, MaskCursor, type IdList, type PromptIssue, type Tokenizer } from '@contractrl/runtime-webgpu';
+import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
+import {
+  buildPrompt, createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, encodePrompt, MaskCursor, type IdList, type MaskMemory, type PromptIssue, type Tokenizer,
+} from '@contractrl/runtime-webgpu';
+import { bindMask } from '../bind-mask.ts';
 import { openExample, type Example, type ExampleIssue } from '../data/example.ts';
 import type { Step } from '../gradient/batch.ts';
 
@@ -32,18 +35,17 @@ export interface EncodeParts {
   readonly vocabulary: Vocabulary;
   /** Of the training graph; the prompt has what the longest answer leaves of it. */
   readonly contextLength: number;
+  /** For examples of one call to share the mask of its contract; default one of this example's own. */
+  readonly memory?: MaskMemory;
 }
 
 /** O(schema + answer × vocabulary); the lists of a decision inside a text have most of the vocabulary each, so encodings are made when they are wanted. */
-export function encodeExample(example: Pick<Example, 'record' | 'noise' | 'answer'>, { tokenizer, vocabulary, contextLength }: EncodeParts): Result<EncodedExample, EncodeIssue> {
+export function encodeExample(example: Pick<Example, 'record' | 'noise' | 'answer'>, { tokenizer, vocabulary, contextLength, memory = createMaskMemory() }: EncodeParts): Result<EncodedExample, EncodeIssue> {
   const opened = openExample(example);
   if (!opened.ok) return opened;
-  const { contract, state } = opened.value;
   const prompt = encodePrompt(buildPrompt(opened.value), tokenizer as Tokenizer, contextLength - DEFAULT_MAX_ANSWER_TOKENS);
   if (!prompt.ok) return prompt;
-  const mask = compileMask(contract, vocabulary, DEFAULT_RULES);
-  if (!mask.ok) return err({ code: 'sft/no-mask', reason: mask.error.code });
-  const matcher = mask.value.bind(state, { tokenBudget: DEFAULT_MAX_ANSWER_TOKENS, model: { logitWidth: vocabulary.logitWidth } });
+  const matcher = bindMask({ memory, vocabulary, logitWidth: vocabulary.logitWidth }, opened.value);
   if (!matcher.ok) return err({ code: 'sft/no-mask', reason: matcher.error.code });
   const walked = walk(new MaskCursor(matcher.value, { jumpForward: true }), new Spelling(example.answer, vocabulary));
   return walked.ok ? ok({ promptIds: prompt.value.ids, ...walked.value }) : walked;

@@ -2,13 +2,19 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Digest } from '@contractrl/core';
 import { readAdapter } from '@contractrl/runtime-webgpu';
 import * as ort from 'onnxruntime-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { tinyParameters } from '../../tests/support/tiny-decoder.ts';
 import { TINY_CONTEXT, TINY_TOKENIZER, TINY_VOCABULARY, tinyDataset, tinyPolicyModel } from '../../tests/support/tiny-policy.ts';
+import type { Example } from '../data/example.ts';
+import { packSegments } from '../gradient/batch.ts';
+import { createGradientEngine } from '../gradient/gradient-engine.ts';
+import { adapterOf } from '../gradient/parameters.ts';
 import { encodeExample } from './encode-example.ts';
 import { runSft, type RunSftOptions, type SftSummary } from './run-sft.ts';
-import { DEFAULT_SFT, type SftEvent, type SftSettings } from './train.ts';
+import { batchAt, DEFAULT_SFT, type SftEvent, type SftSettings } from './train.ts';
 
 const parts = { tokenizer: TINY_TOKENIZER, vocabulary: TINY_VOCABULARY, contextLength: TINY_CONTEXT };
 /** Short ones: the seconds go with the square of the prompt. */
@@ -16,7 +22,11 @@ const data = tinyDataset(90, (example) => {
   const encoded = encodeExample(example, parts);
   return encoded.ok && encoded.value.promptIds.length < 500;
 });
+const TRAIN = data.examples.filter(({ split }) => split === 'train').slice(0, 16);
+const VALIDATION = data.examples.filter(({ split }) => split === 'validation').slice(0, 2);
 const model = tinyPolicyModel();
+/** An adapter that changes something. */
+const from = adapterOf(model.config, tinyParameters(model.config, 2), '1'.repeat(64) as Digest);
 const SETTINGS: SftSettings = { ...DEFAULT_SFT, batchSize: 4, epochs: 1, warmUpSteps: 2, learningRate: 0.01, validateEvery: 2, seed: 5 };
 
 let root = '';
@@ -31,10 +41,8 @@ type Changes = Partial<Omit<RunSftOptions, 'settings'>> & { readonly settings?: 
 
 function start(name: string, { settings, ...changes }: Changes = {}): ReturnType<typeof runSft> {
   let now = 0;
-  const train = data.examples.filter(({ split }) => split === 'train').slice(0, 16);
-  const validation = data.examples.filter(({ split }) => split === 'validation').slice(0, 2);
   return runSft({
-    folder: join(root, name), resume: false, ort, model, base: 'tiny', ...parts, data: { ...data, examples: [...train, ...validation] }, rank: 2, settings: { ...SETTINGS, ...settings },
+    folder: join(root, name), resume: false, ort, model, base: 'tiny', ...parts, data: { ...data, examples: [...TRAIN, ...VALIDATION] }, rank: 2, settings: { ...SETTINGS, ...settings },
     validationCount: 2, threadCount: 1, clock: () => (now += 1000), onEvent: (event) => { seen.push(event); }, ...changes,
   });
 }
@@ -142,7 +150,66 @@ describe('a run', () => {
   });
 });
 
+describe('a run that begins with an adapter', () => {
+  /** Mean −log probability of a decision under that adapter, example by example. */
+  async function lossOfStart(examples: readonly Example[]): Promise<number> {
+    const engine = await createGradientEngine({ ort, model, contextLength: TINY_CONTEXT, threadCount: 1 });
+    if (!engine.ok) throw new Error(engine.error.code, { cause: engine.error });
+    let [sum, decisionCount] = [0, 0];
+    for (const example of examples) {
+      const encoded = encodeExample(example, parts);
+      if (!encoded.ok) throw new Error(encoded.error.code);
+      const { promptIds, answerIds, decisions } = encoded.value;
+      const steps = decisions.map(({ index, allowed }) => ({ index: promptIds.length + index, allowed, weight: 1 }));
+      const run = await engine.value.run(packSegments([{ tokens: [...promptIds, ...answerIds], steps }]), tinyParameters(model.config, 2));
+      if (!run.ok) throw new Error(run.error.code);
+      sum += run.value.loss;
+      decisionCount += decisions.length;
+    }
+    await engine.value.dispose();
+    return sum / decisionCount;
+  }
+
+  test('looks at what that one is worth, and has its loss in the first step', async () => {
+    await finish('on', { from, ...stopAfter(1) });
+    await finish('anew', stopAfter(1));
+    const [look, step, anew] = seen.map((event) => (event.kind === 'left-out' ? undefined : [event.kind, event.step, event.loss] as const));
+    expect(look).toEqual(['validation', 0, expect.closeTo(await lossOfStart(VALIDATION), 4)]);
+    expect(step).toEqual(['step', 1, expect.closeTo(await lossOfStart(batchAt(TRAIN, 0, SETTINGS)), 4)]);
+    expect(Math.abs(anew![2] - step![2])).toBeGreaterThan(0.01);
+    expect(file('on', 'adapter', 'README.md').toString()).toContain(`| began with | the adapter whose weights have SHA-256 \`${from.digest}\` |`);
+    expect(JSON.parse(file('on', 'run.json').toString())).toMatchObject({ rank: 2, from: from.digest });
+  });
+
+  test('keeps that one where no step is better', async () => {
+    expect(await finish('still', { from, settings: { learningRate: 0 } })).toMatchObject({ end: 'done', stepCount: 4, best: { step: 0 } });
+    const kept = await readAdapter(file('still', 'adapter', 'adapter_model.safetensors'), file('still', 'adapter', 'adapter_config.json').toString());
+    if (!kept.ok) throw new Error(kept.error.code);
+    expect([kept.value.rank, kept.value.alpha]).toEqual([from.rank, from.alpha]);
+    const [written, given] = [kept.value.layers[1]!.down!, from.layers[1]!.down!];
+    // float16 has 11 bits
+    for (const name of ['a', 'b'] as const) for (const [index, value] of given[name].entries()) expect(Math.abs(written[name][index]! - value)).toBeLessThanOrEqual(2 ** -11 * Math.abs(value) + 1e-7);
+  });
+
+  test('and is broken off and gone on with ends with the same bytes; with another start, or none, it is not gone on with', async () => {
+    await finish('whole', { from });
+    await finish('parts', { from, ...stopAfter(2) });
+    for (const other of [{ from: { ...from, digest: '2'.repeat(64) as Digest } }, {}]) {
+      expect(await start('parts', { ...other, resume: true })).toMatchObject({ ok: false, error: { code: 'run/mismatch', members: ['from'] } });
+    }
+    await finish('parts', { from, resume: true });
+    expect(digest('parts')).toBe(digest('whole'));
+    expect(file('parts', 'checkpoint.safetensors').equals(file('whole', 'checkpoint.safetensors'))).toBe(true);
+  });
+});
+
 describe('nothing is trained', () => {
+  test('from an adapter of another rank or form', async () => {
+    expect(await start('rank', { from, rank: 4 })).toEqual({ ok: false, error: { code: 'train/other-rank', rank: 4, startRank: 2 } });
+    expect(await start('form', { from: { ...from, layers: from.layers.slice(0, 1) } })).toMatchObject({ ok: false, error: { code: 'gradient/adapter-mismatch' } });
+    expect([existsSync(join(root, 'rank')), existsSync(join(root, 'form'))]).toEqual([false, false]);
+  });
+
   test('over a run that is there, nor on from one that is not', async () => {
     await finish('one', stopAfter(1));
     expect(await start('one')).toMatchObject({ ok: false, error: { code: 'run/exists' } });

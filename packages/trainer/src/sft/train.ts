@@ -75,6 +75,8 @@ export interface SftOptions {
   readonly validation: readonly Example[];
   readonly encode: (example: Example) => Result<EncodedExample, EncodeIssue>;
   readonly settings: SftSettings;
+  /** Look at the validation side before the first step too, so that what training begins with is kept where no step is better. Default false. */
+  readonly looksFirst?: boolean;
   /** What validation said in the part before the checkpoint. */
   readonly earlier?: readonly ValidationEntry[];
   /** Milliseconds from anywhere. */
@@ -87,7 +89,7 @@ export interface SftOptions {
 
 /** Trains until the end it gives. There is a validation by then, unless it was aborted. Settings or examples that make no step are RangeErrors. */
 export async function trainSft(options: SftOptions): Promise<Result<SftEnd, SftFailure>> {
-  const { run: { parameters, state }, train, settings, clock, limitMs = Infinity, signal, onEvent } = options;
+  const { run: { parameters, state }, train, settings, looksFirst = false, clock, limitMs = Infinity, signal, onEvent } = options;
   const { batchSize, epochs, validateEvery, patience } = settings;
   if (![batchSize, epochs, validateEvery, patience].every((count) => Number.isInteger(count) && count > 0)) throw new RangeError('settings: counts from 1 up');
   if (train.length === 0 || options.validation.length === 0) throw new RangeError('examples: none on one side');
@@ -114,7 +116,7 @@ export async function trainSft(options: SftOptions): Promise<Result<SftEnd, SftF
     const step = state.stepCount;
     const isOutOfTime = clock() - startedMs >= limitMs;
     // where it begins and not where a step ends: a run that was broken off between the two makes up for it
-    if (validations.at(-1)?.step !== step && ((step > 0 && isPlannedLook(step, train.length, settings)) || (isOutOfTime && validations.length === 0))) {
+    if (validations.at(-1)?.step !== step && (isPlannedLook(step, train.length, settings, looksFirst) || (isOutOfTime && validations.length === 0))) {
       const looked = await look();
       if (!looked.ok) return looked;
       if (looked.value === 'aborted') return ok('aborted');
@@ -138,7 +140,8 @@ export async function trainSft(options: SftOptions): Promise<Result<SftEnd, SftF
 }
 
 /** Whether validation is looked at after so many steps, whatever happens. One more is, where time is up before the first. */
-export function isPlannedLook(stepCount: number, exampleCount: number, { epochs, batchSize, validateEvery }: SftSettings): boolean {
+export function isPlannedLook(stepCount: number, exampleCount: number, { epochs, batchSize, validateEvery }: SftSettings, looksFirst: boolean): boolean {
+  if (stepCount === 0) return looksFirst;
   return stepCount % validateEvery === 0 || stepCount === epochs * Math.ceil(exampleCount / batchSize);
 }
 
@@ -153,7 +156,7 @@ function hasRisen(validations: readonly ValidationEntry[], patience: number): bo
 }
 
 /** The examples of a step, which each epoch deals anew, call by call. */
-function batchAt(train: readonly Example[], step: number, { seed, batchSize }: SftSettings): readonly Example[] {
+export function batchAt(train: readonly Example[], step: number, { seed, batchSize }: Pick<SftSettings, 'seed' | 'batchSize'>): readonly Example[] {
   const stepsAnEpoch = Math.ceil(train.length / batchSize);
   const first = (step % stepsAnEpoch) * batchSize;
   const byCall = new Map<string, Example[]>();
@@ -169,18 +172,22 @@ function batchAt(train: readonly Example[], step: number, { seed, batchSize }: S
 /** Positions of a pack: what attention costs grows with their square, and so do packs of few with what they do not share. */
 const PACK_LENGTH = 448;
 
-/** Those that can be encoded, what has a beginning in common together; the longest pack first, so that the runtime's memory grows once and is used again. */
-function packAll({ encode, onEvent, run }: SftOptions, examples: readonly Example[]): readonly Pack<Decision>[] {
-  const sequences = examples.flatMap((example): readonly Sequence<Decision>[] => {
-    const one = encode(example);
-    if (!one.ok) {
-      onEvent({ kind: 'left-out', step: run.state.stepCount, id: example.id, code: one.error.code });
-      return [];
-    }
-    const { promptIds, answerIds, decisions } = one.value;
-    return [{ tokens: [...promptIds, ...answerIds], decisions: decisions.map(({ index, allowed }) => ({ index: promptIds.length + index, allowed })) }];
-  });
+/** Examples of one batch in as few positions as their texts allow, what has a beginning in common together; the longest pack first, so that the runtime's memory grows once and is used again. */
+export function packExamples(examples: readonly EncodedExample[]): readonly Pack<Decision>[] {
+  const sequences = examples.map(({ promptIds, answerIds, decisions }): Sequence<Decision> => (
+    { tokens: [...promptIds, ...answerIds], decisions: decisions.map(({ index, allowed }) => ({ index: promptIds.length + index, allowed })) }
+  ));
   return packSequences(sequences.sort(byTokens), PACK_LENGTH).toSorted((a, b) => b.batch.tokens.length - a.batch.tokens.length);
+}
+
+/** Those that can be encoded. */
+function packAll({ encode, onEvent, run }: SftOptions, examples: readonly Example[]): readonly Pack<Decision>[] {
+  return packExamples(examples.flatMap((example): readonly EncodedExample[] => {
+    const one = encode(example);
+    if (one.ok) return [one.value];
+    onEvent({ kind: 'left-out', step: run.state.stepCount, id: example.id, code: one.error.code });
+    return [];
+  }));
 }
 
 function byTokens({ tokens: a }: Sequence<Decision>, { tokens: b }: Sequence<Decision>): number {

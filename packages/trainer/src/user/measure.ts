@@ -1,4 +1,7 @@
-/** How well a policy repairs examples, through the runtime that users have: its engine, its mask, its deterministic step, its release rule. */
+/**
+ * How well a policy repairs examples, through the runtime that users have: its engine, its mask, its deterministic step. Nothing is withheld for low confidence:
+ * an adapter that was just trained has no calibration, and one that has would be held against it with fewer answers.
+ */
 import { err, ok, type Result } from '@contractrl/core';
 import { createMaskedProposer, createProposerMemory } from '@contractrl/runtime-webgpu';
 import { openRuntime } from '@contractrl/runtime-webgpu/node';
@@ -8,7 +11,7 @@ import { evaluateExamples, type EvaluateIssue, type EvaluationRow } from '../eva
 export interface MeasureOptions {
   /** GGUF file; undefined for the base model. */
   readonly model: string | undefined;
-  /** Folder of an adapter; undefined for what a repair takes when none is named, which may be the bare model. */
+  /** As a repair takes it; undefined for what a repair takes when none is named, which may be the bare model. */
   readonly adapter: string | undefined;
   readonly clock: () => number;
   readonly signal?: AbortSignal;
@@ -27,7 +30,7 @@ export type MeasureIssue = EvaluateIssue
 
 /** Loads, repairs each example, frees. Seconds to load, then about a third of a second an example on two cores. */
 export async function measureExamples(examples: readonly Example[], { model, adapter, clock, signal, onProgress }: MeasureOptions): Promise<Result<Measured, MeasureIssue>> {
-  const where = { ...(model === undefined ? {} : { model }), ...(signal === undefined ? {} : { signal }) };
+  const where = { release: 'off' as const, ...(model === undefined ? {} : { model }), ...(signal === undefined ? {} : { signal }) };
   const named = await openRuntime({ ...where, ...(adapter === undefined ? {} : { adapter }) });
   // the adapter that ships may be one for another prompt: then a user has the bare model
   const opened = !named.ok && adapter === undefined && named.error.code.startsWith('adapter/') ? await openRuntime({ ...where, adapter: 'none' }) : named;

@@ -18,7 +18,7 @@ export function measurementSection(before: Measured, after: Measured, { manifest
   const [familiesBefore, familiesAfter] = [summariseBy(before.rows, 'family'), summariseBy(after.rows, 'family')];
   return [
     '## Before and after', '',
-    `${is.n} validation examples, ${unseen}; none of them chose the step. They are faults made of calls, ${calls.recorded === 0 ? 'all drawn from the schemas with made-up requests' : 'recorded ones and such as are drawn from the schemas'}: how often your agents fail in these ways is not known here. Deterministic step first, greedy decoding, 95 % intervals.`, '',
+    `${is.n} validation examples, ${unseen}; none of them chose the step. They are faults made of calls, ${calls.recorded === 0 ? 'all drawn from the schemas with made-up requests' : 'recorded ones and such as are drawn from the schemas'}: how often your agents fail in these ways is not known here. Deterministic step first, greedy decoding, nothing withheld for low confidence, 95 % intervals.`, '',
     `Before: ${before.adapter === null ? 'the bare model' : `the adapter \`${before.adapter}\``}.`, '',
     '| | before | after |', '|---|---|---|', ...rows.map(([name, of]) => `| ${name} | ${rateText(of(was))} | ${rateText(of(is))} |`), '',
     '| family: right | before | after |', '|---|---|---|',

@@ -12,7 +12,7 @@ import { normalText } from '../audit/normal-form.ts';
 import { buildDataset, DEFAULT_SYNTHETIC_SHARE, type Dataset } from '../data/build-dataset.ts';
 import type { Example } from '../data/example.ts';
 import { manifestOf, type OpenedSource } from '../data/manifest.ts';
-import type { PreparedDataset } from '../data/prepare-dataset.ts';
+import { EXAMPLES_A_TOOL, type PreparedDataset } from '../data/prepare-dataset.ts';
 import { readPublicSources } from '../data/public-sources.ts';
 import { openSource } from '../data/source.ts';
 import { syntheticSource } from '../data/synthetic/synthetic-source.ts';
@@ -69,7 +69,6 @@ const EXAMPLES_A_CALL = 4;
 const MIN_DRAWN = 60;
 /** Of the user's own examples, where there are recorded calls: those of drawn ones. */
 const DRAWN_SHARE = 0.4;
-const GENERAL_EXAMPLES_A_TOOL = 10;
 const ROWS_AN_EXAMPLE = 1.5;
 const MAX_SHOWN_LEAKS = 5;
 
@@ -160,7 +159,7 @@ function generalExamples(dataFolder: string, count: number, seed: number, index:
   const share = Math.min(1, count * ROWS_AN_EXAMPLE / all.reduce((sum, { rows }) => sum + rows.length, 1));
   const random = openRandom(seed, 'general');
   const some = all.map((source) => ({ ...source, rows: random.shuffled(source.rows).slice(0, Math.ceil(share * source.rows.length)) }));
-  const sources = [...some, syntheticSource(seed, Math.ceil(count / GENERAL_EXAMPLES_A_TOOL))].map((source) => ({ source, read: openSource(source) }));
+  const sources = [...some, syntheticSource(seed, Math.ceil(count / EXAMPLES_A_TOOL))].map((source) => ({ source, read: openSource(source) }));
   const calls = sources.flatMap(({ read }) => read.calls);
   return { dataset: buildDataset(calls, { seed, count, validationShare: 0, syntheticShare: DEFAULT_SYNTHETIC_SHARE, index, onProgress }), sources };
 }

@@ -1,18 +1,19 @@
 /**
  * An adapter for the tools of one user, from their definitions and, where there are any, their recorded calls: data set, a look at what the policy does now,
- * supervised training, a look at what it does then, and a card that tells both. Figures are of validation examples that neither training nor the choice of the
+ * supervised training that goes on from an adapter which repairs already, a look at what it does then, and a card that tells both. Figures are of validation examples that neither training nor the choice of the
  * best step has seen; they are faults made of calls, not faults as the user's agents make them.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { digestOf, err, isJsonObject, ok, parseJson, type JsonObject, type JsonValue, type Result } from '@contractrl/core';
+import { join, sep } from 'node:path';
+import { digestOf, err, isJsonObject, jsonEqual, ok, parseJson, type JsonObject, type Result } from '@contractrl/core';
 import { openModel } from '../open-model.ts';
 import { PACKAGED_DATA } from '../packaged-data.ts';
 import { runSft, type RunSftIssue, type SftSummary } from '../sft/run-sft.ts';
-import { DEFAULT_SFT, type SftEvent } from '../sft/train.ts';
+import { DEFAULT_SFT, type SftEvent, type SftSettings } from '../sft/train.ts';
+import { chooseStart, type ChooseStartIssue } from './choose-start.ts';
 import { measureExamples, type MeasureIssue, type Measured } from './measure.ts';
 import { measurementSection } from './measurement-section.ts';
-import { prepareUserDataset, type UserDataset, type UserDatasetIssue } from './prepare-user-dataset.ts';
+import { prepareUserDataset, type UserDataset, type UserDatasetIssue, type UserDatasetOptions } from './prepare-user-dataset.ts';
 import { readTools, type ToolFileIssue } from './tool-file.ts';
 import { readTraces, type TraceFileIssue, type UserTraces } from './trace-file.ts';
 
@@ -21,6 +22,8 @@ export interface TrainForToolsOptions {
   readonly tools: string;
   readonly traces: readonly { readonly file: string; readonly text: string }[];
   readonly rank: number;
+  /** What training begins with: name of an adapter that ships, path of a folder, or `none`. Default: the adapter of that rank that ships, where it is one for this base, else none. */
+  readonly from?: string;
   /** For everything: data, both looks and training. */
   readonly minutes: number;
   /** In all; default as many as are likely to be trained on in `minutes`, {@link MAX_EXAMPLES} at most. */
@@ -48,6 +51,8 @@ export type UserTrainEvent =
   | { readonly kind: 'made'; readonly train: number; readonly validation: number; readonly calls: UserDataset['calls'] }
   /** The model, which is fetched where it is not in the cache yet. */
   | { readonly kind: 'loading' }
+  /** What training begins with, by name; undefined for nothing, and then `code` says why, unless nothing was asked for. */
+  | { readonly kind: 'beginning'; readonly from: string | undefined; readonly code?: string }
   | { readonly kind: 'measuring'; readonly when: 'before' | 'after'; readonly done: number; readonly total: number }
   | { readonly kind: 'training'; readonly event: SftEvent };
 
@@ -59,16 +64,20 @@ export interface TrainedForTools extends SftSummary {
   readonly after: Measured | undefined;
 }
 
-export type TrainForToolsIssue = ToolFileIssue | TraceFileIssue | UserDatasetIssue | MeasureIssue | RunSftIssue
+export type TrainForToolsIssue = ToolFileIssue | TraceFileIssue | UserDatasetIssue | ChooseStartIssue | MeasureIssue | RunSftIssue
   | { readonly code: 'train/aborted' }
   /** `message` says which and what to do. */
   | { readonly code: 'train/no-model'; readonly message: string };
 
-/** Two slow cores train on more than one in a second; with both looks this leaves a little time over. */
-const EXAMPLES_A_MINUTE = 50;
+/** Two cores that do nothing else train on 200. Data and looks take a third of the time, and slow cores have half the speed. */
+const EXAMPLES_A_MINUTE = 70;
 /** What supervised training of a small base gains from is in the first few thousand. */
 const MAX_EXAMPLES = 4000;
-const CONTEXT_LENGTH = 1024;
+/**
+ * Of a start that repairs already. It is near to where it shall go, and with fresh moments each of the first steps is as long as the rate: those of a run from
+ * nothing, 3.5 times as long, would first take it away from there.
+ */
+const LEARNING_RATE_ON = 2e-4;
 /** Looked at in training, of the validation side, and in each of the two looks. */
 const MAX_LOOKED_AT = 48;
 const MAX_MEASURED = 96;
@@ -79,11 +88,19 @@ const BEFORE = 'before.json';
 
 /** Minutes to hours. Equal options give equal bytes of data and adapter on one machine, unless time is up first. */
 export async function trainForTools(options: TrainForToolsOptions): Promise<Result<TrainedForTools, TrainForToolsIssue>> {
-  const { rank, minutes, seed, out, resume, model, clock, signal, onEvent } = options;
+  const { rank, from, minutes, seed, out, resume, model, clock, signal, onEvent } = options;
   const startedMs = clock();
-  // before the data are made, which takes a while
+  // what can be refused at once is, before the data are made, which takes a while
   if (existsSync(join(out, 'run.json')) !== resume) return err({ code: resume ? 'run/missing' : 'run/exists', folder: out });
-  const prepared = await prepare(options);
+  const given = await readGiven(options);
+  if (!given.ok) return given;
+  onEvent({ kind: 'loading' });
+  const opened = await openModel(model, signal);
+  if (typeof opened === 'string') return signal?.aborted === true ? err({ code: 'train/aborted' }) : err({ code: 'train/no-model', message: opened });
+  const start = await chooseStart({ from, rank, base: opened.base });
+  if (!start.ok) return start;
+  onEvent({ kind: 'beginning', from: start.value.name, ...(start.value.code === undefined ? {} : { code: start.value.code }) });
+  const prepared = makeDataset(options, given.value);
   if (!prepared.ok) return prepared;
   const data = prepared.value;
   const train = data.examples.filter(({ split }) => split === 'train');
@@ -96,23 +113,25 @@ export async function trainForTools(options: TrainForToolsOptions): Promise<Resu
     model, adapter, clock, ...(signal === undefined ? {} : { signal }), onProgress: (done, total) => { onEvent({ kind: 'measuring', when, done, total }); },
   });
   const lookStartedMs = clock();
-  onEvent({ kind: 'loading' });
-  const before = await (keptBefore(out, data.manifest) ?? look('before', undefined));
+  const kind: JsonObject = { manifest: digestOf(data.manifest), from: start.value.adapter?.digest ?? null };
+  const before = await (keptBefore(out, kind) ?? look('before', start.value.name));
   if (!before.ok) return abortedOr(before.error);
   const lookMs = clock() - lookStartedMs;
-  const opened = await openModel(model, signal);
-  if (typeof opened === 'string') return signal?.aborted === true ? err({ code: 'train/aborted' }) : err({ code: 'train/no-model', message: opened });
   mkdirSync(out, { recursive: true });
-  writeFileSync(join(out, BEFORE), JSON.stringify({ manifest: digestOf(data.manifest), ...before.value }));
+  writeFileSync(join(out, BEFORE), JSON.stringify({ ...kind, ...before.value }));
 
-  const settings = { ...DEFAULT_SFT, seed, validateEvery: Math.min(DEFAULT_SFT.validateEvery, Math.max(MIN_STEPS_BETWEEN_LOOKS, Math.round(train.length / DEFAULT_SFT.batchSize / LOOKS))) };
+  const settings: SftSettings = {
+    ...DEFAULT_SFT, seed, validateEvery: Math.min(DEFAULT_SFT.validateEvery, Math.max(MIN_STEPS_BETWEEN_LOOKS, Math.round(train.length / DEFAULT_SFT.batchSize / LOOKS))),
+    ...(start.value.adapter === undefined ? {} : { learningRate: LEARNING_RATE_ON }),
+  };
   const ended = await runSft({
-    ...opened, folder: out, resume, ort: await import('onnxruntime-node'), data, rank, settings, contextLength: Math.min(CONTEXT_LENGTH, opened.model.config.contextLength),
+    ...opened, folder: out, resume, ort: await import('onnxruntime-node'), data, rank, ...(start.value.adapter === undefined ? {} : { from: start.value.adapter }), settings,
     validationCount: lookedAtCount, clock, limitMs: Math.max(0, minutes * 60_000 - (clock() - startedMs) - lookMs), ...(signal === undefined ? {} : { signal }),
     onEvent: (event) => { onEvent({ kind: 'training', event }); },
   });
   if (!ended.ok) return ended;
-  const adapter = join(out, 'adapter');
+  // with its separator a path to a repair, and no name, where `out` is `.` too
+  const adapter = `${out}${sep}adapter`;
   if (ended.value.end === 'aborted' || ended.value.best === undefined) return ok({ ...ended.value, adapter, before: before.value, after: undefined });
   const after = await look('after', adapter);
   if (!after.ok) return abortedOr(after.error);
@@ -126,7 +145,9 @@ function abortedOr(issue: MeasureIssue): Result<never, TrainForToolsIssue> {
   return err(issue.code === 'evaluate/aborted' ? { code: 'train/aborted' } : issue);
 }
 
-async function prepare({ tools, traces, seed, minutes, examples, generalShare, splitBy, allowOverlap, dataFolder = PACKAGED_DATA, onEvent }: TrainForToolsOptions): Promise<Result<UserDataset, TrainForToolsIssue>> {
+type Given = Pick<UserDatasetOptions, 'contracts' | 'traces'>;
+
+async function readGiven({ tools, traces, onEvent }: TrainForToolsOptions): Promise<Result<Given, ToolFileIssue | TraceFileIssue>> {
   const read = readTools(tools);
   if (!read.ok) return read;
   const { contracts, refused } = read.value;
@@ -138,19 +159,25 @@ async function prepare({ tools, traces, seed, minutes, examples, generalShare, s
     for (const [code, count] of Object.entries(of.value.leftOut)) onEvent({ kind: 'left-out', what: 'traces', name: file, code, count });
     readFiles.push({ file, read: of.value });
   }
+  return ok({ contracts, traces: readFiles });
+}
+
+function makeDataset(
+  { seed, minutes, examples, generalShare, splitBy, allowOverlap, dataFolder = PACKAGED_DATA, onEvent }: TrainForToolsOptions, given: Given,
+): Result<UserDataset, UserDatasetIssue> {
   const count = examples ?? Math.min(MAX_EXAMPLES, Math.round(minutes * EXAMPLES_A_MINUTE));
   const made = prepareUserDataset({
-    seed, count, generalShare, splitBy, allowOverlap, dataFolder, contracts, traces: readFiles, onProgress: (done) => { onEvent({ kind: 'making', done, total: count }); },
+    seed, count, generalShare, splitBy, allowOverlap, dataFolder, ...given, onProgress: (done) => { onEvent({ kind: 'making', done, total: count }); },
   });
   if (made.ok) for (const { tool, code } of made.value.undrawn) onEvent({ kind: 'left-out', what: 'drawn', name: tool, code, count: 1 });
   return made;
 }
 
-/** The first look of a run that is gone on with, if it was at the same data. */
-function keptBefore(out: string, manifest: JsonObject): Result<Measured, never> | undefined {
+/** The first look of a run that is gone on with, if it was of this kind: at the same data, with the same adapter to begin with. */
+function keptBefore(out: string, kind: JsonObject): Result<Measured, never> | undefined {
   const path = join(out, BEFORE);
   const kept = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
-  if (kept?.ok !== true || !isJsonObject(kept.value) || kept.value['manifest'] !== digestOf(manifest)) return undefined;
-  const { adapter, rows } = kept.value as unknown as Measured & { readonly manifest: JsonValue };
-  return ok({ adapter, rows });
+  if (kept?.ok !== true || !isJsonObject(kept.value)) return undefined;
+  const { adapter, rows, ...rest } = kept.value;
+  return jsonEqual(rest, kind) ? ok({ adapter, rows } as unknown as Measured) : undefined;
 }

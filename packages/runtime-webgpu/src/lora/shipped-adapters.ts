@@ -1,0 +1,28 @@
+/**
+ * The adapters that ship with this package, by name: the folders in `adapters/`, each with a PEFT adapter for the base model, its card, and the calibration of
+ * its release rule. Names and pins stand here alone; `npm run train:pins` prints both as the folders have them.
+ */
+import type { PinnedFile } from '../worker/protocol.ts';
+
+/** Also the name of the folder, and its number the rank. */
+export type ShippedAdapterName = 'r8';
+
+export interface AdapterPins {
+  readonly config: Omit<PinnedFile, 'url'>;
+  readonly weights: Omit<PinnedFile, 'url'>;
+  readonly calibration: Omit<PinnedFile, 'url'>;
+}
+
+export const SHIPPED_ADAPTERS: Readonly<Record<ShippedAdapterName, AdapterPins>> = {
+  r8: {
+    config: { sha256: '184a884564a338f228541805a9842857db30f057b9b07c94fc503a1aa9d96207', sizeBytes: 469 },
+    weights: { sha256: '0a5f9c7af0277c693452af41ff6f0e4f984b9722ef49c1a7d2ef8cb8c5ddd1dc', sizeBytes: 4_938_632 },
+    calibration: { sha256: '7fcae67f5c377e85dd15693133d828cf22210231b5a81c13460bca776b807e14', sizeBytes: 9_323 },
+  },
+};
+
+/** By rank. */
+export const SHIPPED_ADAPTER_NAMES: readonly ShippedAdapterName[] = Object.keys(SHIPPED_ADAPTERS) as ShippedAdapterName[];
+
+/** The one that is taken where none is named. */
+export const DEFAULT_ADAPTER_NAME: ShippedAdapterName = 'r8';
