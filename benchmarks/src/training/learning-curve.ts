@@ -8,7 +8,7 @@ import { isOptimised, lowestLoss, type TrainingRun } from './runs.ts';
 import type { SetName } from './sets.ts';
 import { decimal, isRightRow, rateWhere } from './tables.ts';
 
-const CURVE_SETS = ['bfcl', 'j2'] as const satisfies readonly SetName[];
+const CURVE_SETS: readonly SetName[] = ['bfcl', 'j2'];
 
 export interface CurvePoint {
   readonly run: string;
@@ -17,7 +17,7 @@ export interface CurvePoint {
   readonly examples: number;
   readonly validationLoss: number | undefined;
   /** Of the sets that were measured. */
-  readonly shares: readonly { readonly set: (typeof CURVE_SETS)[number]; readonly rate: Rate }[];
+  readonly shares: readonly { readonly set: SetName; readonly rate: Rate }[];
 }
 
 /** By examples; the policy alone. */
