@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FIXTURES } from '../tests/calls.ts';
 import { PACKED_KEYS, readEvaluationSets } from './audit/evaluation-sets.ts';
 import { readPublicSources } from './data/public-sources.ts';
+import { validationSide } from './evaluate/validation-side.ts';
 import { PACKAGED_DATA } from './packaged-data.ts';
 import { trainData } from './train-data.ts';
 
@@ -39,4 +40,14 @@ test('keys are packed from a folder of evaluation sets, and audit like it', () =
 test.each([['a folder of keys alone, which stands in where none is named', [], 'audit/no-evaluation-sets'], ['a folder without them', ['--data', FIXTURES.slice(0, -'fixtures/'.length)], 'audit/evaluation-set-missing']])('none are packed from %s', (_, words, code) => {
   expect(trainData(['--pack-keys', join(folder, 'keys.gz'), ...words], '', output)).toBe(1);
   expect(told[0]).toContain(code);
+});
+
+test('the validation side has examples of every source, or none of synthetic calls, as is asked', () => {
+  const synthetic = (origin: 'any' | 'public'): readonly boolean[] => {
+    const side = validationSide({ seed: 13, count: 12, dataFolder: '', origin }, output.tell);
+    return (side ?? []).map(({ split, source }) => split === 'validation' && source === 'synthetic');
+  };
+  const [any, fromPublic] = [synthetic('any'), synthetic('public')];
+  expect([any.length, fromPublic.length]).toEqual([12, 12]);
+  expect([any.some(Boolean), fromPublic.some(Boolean)]).toEqual([true, false]);
 });

@@ -16,8 +16,8 @@ export interface AdapterPins {
 export const SHIPPED_ADAPTERS: Readonly<Record<ShippedAdapterName, AdapterPins>> = {
   r8: {
     config: { sha256: '184a884564a338f228541805a9842857db30f057b9b07c94fc503a1aa9d96207', sizeBytes: 469 },
-    weights: { sha256: '0a5f9c7af0277c693452af41ff6f0e4f984b9722ef49c1a7d2ef8cb8c5ddd1dc', sizeBytes: 4_938_632 },
-    calibration: { sha256: '7fcae67f5c377e85dd15693133d828cf22210231b5a81c13460bca776b807e14', sizeBytes: 9_323 },
+    weights: { sha256: '99ae7cec8c3b1e4ee75993cefa59eb56321f4df5b0dd3b39c08b9de59d890148', sizeBytes: 4_938_632 },
+    calibration: { sha256: '2760637ef7c2c91dc77d866a2cf38377f7aaf174e0caac6ce193e94dc71c72a2', sizeBytes: 9_309 },
   },
 };
 

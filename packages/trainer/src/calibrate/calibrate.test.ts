@@ -77,7 +77,7 @@ test('a calibration is written beside the adapter, bound to it and to the prompt
   });
   const rows = readFileSync(join(folder, 'rows', 'calibration.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as { readonly verdict: string });
   expect(rows.map(({ verdict }) => verdict)).toEqual(examples.map((_, index) => (index % 10 === 9 ? 'abstained-falsely' : index % 3 === 0 ? 'wrong' : 'right')));
-  expect(asked.at(-1)).toEqual({ seed: 13, count: 200, dataFolder: 'data' });
+  expect(asked.at(-1)).toEqual({ seed: 13, count: 200, dataFolder: 'data', origin: 'public' });
   expect(calibration.report).toMatchObject({ rows: 108, right: 72 });
   expect(printed[0]).toContain('108 patches, 72 right');
   expect(told.some((line) => / of \d+, \d+ s left/u.test(line))).toBe(true);

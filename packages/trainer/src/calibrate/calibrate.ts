@@ -1,7 +1,8 @@
 /**
- * `calibrate --adapter NAME|FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]`: runs the validation side through the production loop
- * with the release rule off, fits the confidence of its patches, and writes `calibration.json` beside the adapter; under `--out` a row an example. The seed is that of the
- * training run, for the same tools to be the validation side. Ends with code 1, having said why, where something is missing; with 2 after wrong usage.
+ * `calibrate --adapter NAME|FOLDER [--count N] [--seed S] [--alpha A] [--out FOLDER] [--data FOLDER] [--model FILE]`: runs the validation side of the public sources
+ * through the production loop with the release rule off, fits the confidence of its patches, and writes `calibration.json` beside the adapter; under `--out` a row an
+ * example. The seed is that of the training run, for the same tools to be the validation side. Ends with code 1, having said why, where something is missing; with 2
+ * after wrong usage.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,7 +74,8 @@ export async function calibrate(args: readonly string[], { dataFolder, openPolic
     tell(policy);
     return 1;
   }
-  const side = examplesOf({ seed, count, dataFolder: values.data ?? dataFolder }, tell);
+  // what users ask is nearer to public requests than to templates, which are stiff and made to be hard
+  const side = examplesOf({ seed, count, dataFolder: values.data ?? dataFolder, origin: 'public' }, tell);
   const examples = side ?? [];
   const startedMs = clock();
   const evaluated = await evaluateExamples(examples, {

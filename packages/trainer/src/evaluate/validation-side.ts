@@ -2,6 +2,7 @@
 import { DEFAULT_SYNTHETIC_SHARE, DEFAULT_VALIDATION_SHARE } from '../data/build-dataset.ts';
 import type { Example } from '../data/example.ts';
 import { prepareDataset, type Output } from '../data/prepare-dataset.ts';
+import { SYNTHETIC } from '../data/synthetic/synthetic-source.ts';
 import { PACKAGED_DATA } from '../packaged-data.ts';
 
 export interface ValidationSideOptions {
@@ -10,11 +11,16 @@ export interface ValidationSideOptions {
   readonly count: number;
   /** Where the public sets are; empty for the data of this package. */
   readonly dataFolder: string;
+  /** Default: of every source, mixed as in training. `public`: none of synthetic calls. */
+  readonly origin?: 'any' | 'public';
 }
 
 /** At most `count` examples; undefined where there is no data set that may be used, which has been told then. O(count × judge). */
-export function validationSide({ seed, count, dataFolder }: ValidationSideOptions, tell: Output['tell']): readonly Example[] | undefined {
-  const options = { seed, count: Math.ceil(count / DEFAULT_VALIDATION_SHARE), syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE };
+export function validationSide({ seed, count, dataFolder, origin = 'any' }: ValidationSideOptions, tell: Output['tell']): readonly Example[] | undefined {
+  const isWanted = ({ split, source }: Example): boolean => split === 'validation' && (origin === 'any' || source !== SYNTHETIC);
+  // families that few calls can have are looked for among synthetic ones whatever their share is
+  const syntheticShare = origin === 'any' ? DEFAULT_SYNTHETIC_SHARE : 0;
+  const options = { seed, count: Math.ceil((count * (origin === 'any' ? 1 : 1.4)) / DEFAULT_VALIDATION_SHARE), syntheticShare, validationShare: DEFAULT_VALIDATION_SHARE };
   const data = prepareDataset(dataFolder === '' ? PACKAGED_DATA : dataFolder, options, { print: () => undefined, tell });
-  return data?.examples.filter(({ split }) => split === 'validation').slice(0, count);
+  return data?.examples.filter(isWanted).slice(0, count);
 }
