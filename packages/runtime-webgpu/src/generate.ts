@@ -22,7 +22,7 @@ export interface GenerateOptions {
   readonly clock: Clock;
   /** Tokens of output, stop token included, before generation ends as `incomplete`. */
   readonly maxTokens: number;
-  /** Default true. Off, every token is a decision of its own; greedy output is the same bytes. */
+  /** Default true. Off, every token is a decision of its own; greedy output is the same bytes unless the model would split forced text otherwise, and then says something else. */
   readonly jumpForward?: boolean;
   /** Default false. Computes all logits at every decision for {@link Generation.mass}. */
   readonly reportMass?: boolean;

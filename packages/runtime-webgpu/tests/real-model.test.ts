@@ -1,6 +1,6 @@
 /** The whole policy on the real model with the adapter that ships, on 20 repairs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyPatch, parsePatch, type Observation, type Proposal } from '@contractrl/core';
+import { applyPatch, parsePatch, readAbstention, type Observation, type Proposal } from '@contractrl/core';
 import { compileMask } from '@contractrl/grammar-mask';
 import { openRuntime, type Runtime } from '../src/node/index.ts';
 import { buildPrompt, encodePrompt } from '../src/prompt.ts';
@@ -42,7 +42,7 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     expect(encoded.ok && encoded.value.ids).toEqual(reference.promptIds);
   });
 
-  test.each(REFERENCE_REPAIRS)('$id: an admissible patch or an abstention, the recorded one, and the same without speculation or jump-forward', async (reference) => {
+  test.each(REFERENCE_REPAIRS)('$id: an admissible patch or an abstention, the recorded one, and the same without speculation; without jump-forward the same patch, or an abstention too', async (reference) => {
     const proposal = await propose(reference);
     // recorded with this package: the answer under the mask that the adapter gives greedily
     expect(proposal).toMatchObject({ kind: 'text', text: reference.answer });
@@ -56,7 +56,9 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     const { passCount } = proposal.signals!['speculation'] as { readonly passCount: number };
     expect(passCount).toBeLessThan(plain.cost.generatedTokenCount - plain.cost.forcedTokenCount);
     const stepwise = await propose(reference, { jumpForward: false });
-    expect(stepwise.text).toBe(proposal.text);
+    // forced text that the model splits in its own way may lead to another reason, which decides nothing
+    if (readAbstention(proposal.text) === undefined) expect(stepwise.text).toBe(proposal.text);
+    else expect(readAbstention(stepwise.text)).toBeDefined();
     expect(stepwise.cost.forcedTokenCount).toBe(0);
     expect(proposal.cost.forcedTokenCount).toBeGreaterThan(0);
   }, TIMEOUT_MS);

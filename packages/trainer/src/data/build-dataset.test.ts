@@ -124,6 +124,17 @@ describe('an example', () => {
     }
   });
 
+  test('that lacks a value is one to decline about as often where the value is missing as where its type is wrong: the code alone says nothing', () => {
+    const { examples } = build(13, 1200);
+    const declined = (code: string): number => {
+      const lacking = examples.filter(({ report }) => report.length === 1 && report[0]!.code === code);
+      return lacking.filter(({ target }) => target === null).length / lacking.length;
+    };
+    const [missing, wrongType] = [declined('missing_required'), declined('wrong_type')];
+    expect([missing > 0.05, wrongType > 0.05]).toEqual([true, true]);
+    expect(Math.max(missing / wrongType, wrongType / missing)).toBeLessThan(2);
+  });
+
   test('with a lock may be repairable: a lock alone says nothing', () => {
     const locked = dataset.examples.filter(({ record }) => 'immutablePaths' in (record['contract'] as object));
     expect(new Set(locked.map(({ target }) => target === null)).size).toBe(2);
