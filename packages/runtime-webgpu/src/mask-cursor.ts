@@ -130,6 +130,13 @@ export class MaskCursor {
     return this.#closed === undefined ? free : digestOf({ free, closed: this.#closed.maskDigest(), closedCount: this.trail().closedCount });
   }
 
+  /** Whether an output that ends here has this digest. Where nothing led on, the mask was asked once more than there are tokens, and the digest knows that. */
+  endsAs(maskDigest: string | undefined): boolean {
+    if (this.maskDigest() === maskDigest) return true;
+    const moved = this.advance(1);
+    return moved.ok && moved.value.kind === 'goal-unreachable' && this.maskDigest() === maskDigest;
+  }
+
   /** The closed mask, until it is left. */
   #inUse(): MaskMatcher | undefined {
     return this.#leftAt === undefined ? this.#closed : undefined;

@@ -53,6 +53,6 @@ export function replayMask(record: MaskRecord, matcher: MaskMatcher, closed?: Ma
   }
   const inClosed = cursor.trail().closedCount;
   if (inClosed !== closedCount) return err({ code: 'replay/closed-differs', recorded: closedCount, replayed: inClosed });
-  const replayed = cursor.maskDigest();
-  return replayed === maskDigest ? ok(cursor.text()) : err({ code: 'replay/mask-differs', recorded: maskDigest, replayed });
+  const [text, replayed] = [cursor.text(), cursor.maskDigest()];
+  return cursor.endsAs(maskDigest) ? ok(text) : err({ code: 'replay/mask-differs', recorded: maskDigest, replayed });
 }

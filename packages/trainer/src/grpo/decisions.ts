@@ -44,5 +44,5 @@ export function walkDecisions(cursor: MaskCursor, ids: readonly TokenId[], maskD
     written.push(...next);
     index += next.length;
   }
-  return cursor.maskDigest() === maskDigest ? ok([...strands, { ids: [...written], decisions }]) : err({ code: 'grpo/replay-differs', index });
+  return cursor.endsAs(maskDigest) ? ok([...strands, { ids: [...written], decisions }]) : err({ code: 'grpo/replay-differs', index });
 }
