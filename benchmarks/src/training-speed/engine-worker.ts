@@ -8,7 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import * as ort from 'onnxruntime-node';
 import type { TokenId } from '@contractrl/grammar-mask';
-import { openModel, packExamples, type EncodedExample } from '@contractrl/trainer';
+import { openModel, packExamples, weightedBatch, type EncodedExample } from '@contractrl/trainer';
 import {
   addGradients, clipGradients, createGradientEngine, createOptimiserState, initialParameters, packSegments, takeStep, type PackedBatch,
 } from '@contractrl/trainer/gradient';
@@ -30,7 +30,7 @@ const steps = work.steps.map((examples) => examples.map(({ promptIds, answerIds,
 
 /** What the graph runs one after the other; `weight` is that of a decision. */
 const read: (examples: readonly EncodedExample[], weight: number) => readonly PackedBatch[] = reading === 'packed'
-  ? (examples, weight) => packExamples(examples).map(({ batch, decisions }) => ({ ...batch, weights: Float32Array.from(decisions, (taken) => taken.length * weight) }))
+  ? (examples, weight) => packExamples(examples).map((pack) => weightedBatch(pack, weight))
   : (examples, weight) => examples.map(({ promptIds, answerIds, decisions }) => (
     packSegments([{ tokens: promptIds, steps: [] }, { tokens: answerIds, after: 0, steps: decisions.map((decision) => ({ ...decision, weight })) }])
   ));

@@ -50,8 +50,6 @@ export interface WorkOptions {
 }
 
 const SEED = 13;
-/** Of the training graph; no example of the data set is longer. */
-const CONTEXT_LENGTH = 1024;
 const EXAMPLES_A_TOOL = 2;
 /** Examples drawn for one that is read. */
 const SPARE = 1.3;
@@ -60,7 +58,7 @@ const SPARE = 1.3;
 export async function prepareWork({ folder, model: path, rank, stepCount, batchSize }: WorkOptions): Promise<{ readonly workFile: string; readonly work: Work } | string> {
   const opened = await openModel(path, undefined);
   if (typeof opened === 'string') return opened;
-  const { model, base } = opened;
+  const { model, base, contextLength } = opened;
   if (model.config.architecture !== 'llama' || model.config.ropeScaling.kind !== 'none' || [HEAD, ROPE_DIVISORS].some((name) => model.tensors.has(name))) {
     return 'the PyTorch side is written for bases like SmolLM2: llama, a tied head, no stretched frequencies';
   }
@@ -83,7 +81,7 @@ export async function prepareWork({ folder, model: path, rank, stepCount, batchS
       num_key_value_heads: config.kvHeadCount, head_dim: config.headSize, max_position_embeddings: config.contextLength, rms_norm_eps: config.rmsEpsilon, tie_word_embeddings: true,
       rope_parameters: { rope_type: 'default', rope_theta: config.ropeBase },
     },
-    model: path ?? null, weightsFile, adapterFolder, lora, settings: { learningRate: 1e-3, maxNorm: 1 }, contextLength: CONTEXT_LENGTH, steps,
+    model: path ?? null, weightsFile, adapterFolder, lora, settings: { learningRate: 1e-3, maxNorm: 1 }, contextLength, steps,
   };
   const workFile = join(folder, 'work.json');
   writeFileSync(workFile, JSON.stringify(work));
@@ -95,14 +93,14 @@ export function lengthOf({ promptIds, answerIds }: StepExample): number {
 }
 
 /** The batches of an epoch that has no more, each in the order that suits the PyTorch side; undefined where there are too few examples. */
-function stepsOf({ tokenizer, vocabulary }: OpenedModel, stepCount: number, batchSize: number): Work['steps'] | undefined {
+function stepsOf({ tokenizer, vocabulary, contextLength }: OpenedModel, stepCount: number, batchSize: number): Work['steps'] | undefined {
   const count = stepCount * batchSize;
   // some are of the validation side, some have no decision or no mask
   const spare = Math.ceil(SPARE * count) + 4;
   const { calls } = openSource(syntheticSource(SEED, Math.ceil(spare / EXAMPLES_A_TOOL)));
   const { examples } = buildDataset(calls, { seed: SEED, count: spare, index: indexEvaluation([]) });
   const encoded = new Map(examples.flatMap((example): readonly (readonly [string, StepExample])[] => {
-    const one = example.split === 'train' ? encodeExample(example, { tokenizer, vocabulary, contextLength: CONTEXT_LENGTH }) : undefined;
+    const one = example.split === 'train' ? encodeExample(example, { tokenizer, vocabulary, contextLength }) : undefined;
     if (one?.ok !== true) return [];
     const { promptIds, answerIds, decisions } = one.value;
     return [[example.id, { promptIds, answerIds, decisions: decisions.map(({ index, allowed }) => ({ index, choice: choiceOf(allowed, vocabulary.logitWidth) })) }]];

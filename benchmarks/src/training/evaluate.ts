@@ -2,10 +2,10 @@
  * An adapter through the production loop, set by set and arm by arm: every answer becomes a row, the rows are sealed, and only then is gold opened, for the scan
  * of what the policy was shown.
  */
-import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createProposerMemory, createRepairer } from '@contractrl/runtime-webgpu';
 import type { Runtime } from '@contractrl/runtime-webgpu/node';
+import { baseNameOf } from '@contractrl/trainer';
 import type { Arm } from '../arms/arm.ts';
 import { contractRepair } from '../arms/contract-repair.ts';
 import { fullRegeneration } from '../arms/full-regeneration.ts';
@@ -31,9 +31,6 @@ export interface EvaluateOptions extends Omit<RunOptions, 'takeShown'> {
   readonly without?: PromptLine;
 }
 
-/** What training calls it. */
-const DEFAULT_BASE = 'HuggingFaceTB/SmolLM2-135M-Instruct';
-
 const clock = (): number => performance.now();
 
 /** Undefined where it was aborted. */
@@ -50,7 +47,7 @@ export async function evaluate(runtime: Runtime, { name, set, arm: armName, seed
   const leakage = leakageOf(shown, leaksIn({ cases: answered }, requests.map((request) => ({ request })), shown, sealedGoldOf(set, seeds)));
   return {
     head: {
-      name, base: baseNameOf(runtime), set, arm: armName, seeds: set === 'bfcl' ? seeds : [], identity: arm.identity, surroundings, leakage, rowsDigest: sealed.digest,
+      name, base: baseNameOf(runtime.model), set, arm: armName, seeds: set === 'bfcl' ? seeds : [], identity: arm.identity, surroundings, leakage, rowsDigest: sealed.digest,
       ...(ablated === undefined ? {} : { prompt: { without: ablated.line, staticTokenCount: ablated.proposer.staticTokenCount } }),
     },
     sealed,
@@ -70,8 +67,4 @@ function openArm(name: ArmName, { engine, tokenizer, vocabulary, adapter, releas
   if (without === undefined) return { arm: contractRepair(made, { repairer: createRepairer(parts), ...rest }) };
   const proposer = proposerWithout(without, { ...parts, memory: createProposerMemory(engine) });
   return { arm: contractRepair(made, { repairer: repairerWith(proposer, clock), ...rest }), ablated: { line: without, proposer } };
-}
-
-function baseNameOf({ model: { isBase, path } }: Runtime): string {
-  return isBase ? DEFAULT_BASE : basename(path);
 }

@@ -130,7 +130,7 @@ export class MaskCursor {
     return this.#closed === undefined ? free : digestOf({ free, closed: this.#closed.maskDigest(), closedCount: this.trail().closedCount });
   }
 
-  /** Whether an output that ends here has this digest. Where nothing led on, the mask was asked once more than there are tokens, and the digest knows that. */
+  /** Whether an output that ends here has this digest. Where nothing led on, the mask was asked once more than there are tokens, and the digest knows that. Nothing can be written after the question. */
   endsAs(maskDigest: string | undefined): boolean {
     if (this.maskDigest() === maskDigest) return true;
     const moved = this.advance(1);

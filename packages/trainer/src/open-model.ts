@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
 import { createTokenizer, readGguf, type GgufModel, type Tokenizer } from '@contractrl/runtime-webgpu';
-import { fetchModel, formatModelFailure } from '@contractrl/runtime-webgpu/node';
+import { fetchModel, formatModelFailure, type LocatedModel } from '@contractrl/runtime-webgpu/node';
 
 const BASE_NAME = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 /** No prompt of the data set with its answer is longer; a longer one is left out. What memory training takes grows with it. */
@@ -33,7 +33,11 @@ export async function openModel(path: string | undefined, signal: AbortSignal | 
   const { tokens, stopIds } = tokenizer.value;
   const vocabulary = createVocabulary({ logitWidth: model.value.vocabularySize, tokens, stopIds, encode: (text) => tokenizer.value.encodePlain(text) });
   if (!vocabulary.ok) return unusable(vocabulary.error.code);
-  const base = located.value.isBase ? BASE_NAME : basename(located.value.path);
   const contextLength = Math.min(MAX_CONTEXT_LENGTH, model.value.config.contextLength);
-  return { model: model.value, base, tokenizer: tokenizer.value, vocabulary: vocabulary.value, contextLength };
+  return { model: model.value, base: baseNameOf(located.value), tokenizer: tokenizer.value, vocabulary: vocabulary.value, contextLength };
+}
+
+/** What an adapter's configuration calls the base: its name on the hub, or that of the given file. */
+export function baseNameOf({ isBase, path }: Pick<LocatedModel, 'isBase' | 'path'>): string {
+  return isBase ? BASE_NAME : basename(path);
 }

@@ -18,7 +18,7 @@ import { PACKAGED_DATA } from './packaged-data.ts';
 import { runSft, type RunSftIssue, type SftSummary } from './sft/run-sft.ts';
 import { DEFAULT_SFT, type SftEvent } from './sft/train.ts';
 
-/** Half an hour on two cores that do nothing else, at 3.6 examples a second. */
+/** Less than half an hour on two cores that do nothing else. */
 const DEFAULT_COUNT = 4800;
 
 const OPTIONS = {
@@ -29,7 +29,7 @@ const OPTIONS = {
 const USAGE = 'Usage: --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]; without --data, CONTRACTRL_DATA names the data folder, and without that it is the package’s own. '
   + `For group-relative optimisation: --method grpo ${GRPO_USAGE}, and the others but --epochs.`;
 
-/** A look at them costs a tenth of the steps between two. */
+/** A look at them costs a few hundredths of the steps between two. */
 const VALIDATION_COUNT = 64;
 /** No larger rank has been useful, and a typing error would fill the memory. */
 const MAX_RANK = 256;

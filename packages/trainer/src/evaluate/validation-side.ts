@@ -15,12 +15,15 @@ export interface ValidationSideOptions {
   readonly origin?: 'any' | 'public';
 }
 
+/** Drawn for one that is public: families that few calls can have are looked for among synthetic ones, whatever their share is. */
+const PUBLIC_SPARE = 1.4;
+
 /** At most `count` examples; undefined where there is no data set that may be used, which has been told then. O(count × judge). */
 export function validationSide({ seed, count, dataFolder, origin = 'any' }: ValidationSideOptions, tell: Output['tell']): readonly Example[] | undefined {
-  const isWanted = ({ split, source }: Example): boolean => split === 'validation' && (origin === 'any' || source !== SYNTHETIC);
-  // families that few calls can have are looked for among synthetic ones whatever their share is
-  const syntheticShare = origin === 'any' ? DEFAULT_SYNTHETIC_SHARE : 0;
-  const options = { seed, count: Math.ceil((count * (origin === 'any' ? 1 : 1.4)) / DEFAULT_VALIDATION_SHARE), syntheticShare, validationShare: DEFAULT_VALIDATION_SHARE };
+  const isPublic = origin === 'public';
+  const options = {
+    seed, count: Math.ceil((count * (isPublic ? PUBLIC_SPARE : 1)) / DEFAULT_VALIDATION_SHARE), syntheticShare: isPublic ? 0 : DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE,
+  };
   const data = prepareDataset(dataFolder === '' ? PACKAGED_DATA : dataFolder, options, { print: () => undefined, tell });
-  return data?.examples.filter(isWanted).slice(0, count);
+  return data?.examples.filter(({ split, source }) => split === 'validation' && !(isPublic && source === SYNTHETIC)).slice(0, count);
 }

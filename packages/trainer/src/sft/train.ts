@@ -7,6 +7,7 @@
 import { err, ok, type Result } from '@contractrl/core';
 import { callOf, type Example } from '../data/example.ts';
 import { addGradients, clipGradients, learningRateAt, takeStep, type LearningRateSchedule } from '../gradient/adamw.ts';
+import type { PackedBatch } from '../gradient/batch.ts';
 import type { Checkpoint } from '../gradient/checkpoint.ts';
 import type { Gradient, GradientEngine, GradientFailure } from '../gradient/gradient-engine.ts';
 import { packSequences, type Decision, type Pack, type Sequence } from '../gradient/pack-sequences.ts';
@@ -230,6 +231,11 @@ function countOf(packs: readonly Pack<Decision>[]): number {
   return packs.reduce((sum, { decisions }) => decisions.reduce((count, taken) => count + taken.length, sum), 0);
 }
 
-function runOf({ engine, run }: SftOptions, { batch, decisions }: Pack<Decision>, weight: number): Promise<Result<Gradient, GradientFailure>> {
-  return engine.run({ ...batch, weights: Float32Array.from(decisions, (taken) => taken.length * weight) }, run.parameters);
+function runOf({ engine, run }: SftOptions, pack: Pack<Decision>, weight: number): Promise<Result<Gradient, GradientFailure>> {
+  return engine.run(weightedBatch(pack, weight), run.parameters);
+}
+
+/** What the graph runs of a pack, where every decision weighs `weight`. */
+export function weightedBatch({ batch, decisions }: Pack<Decision>, weight: number): PackedBatch {
+  return { ...batch, weights: Float32Array.from(decisions, (taken) => taken.length * weight) };
 }
