@@ -29,8 +29,8 @@ const OPTIONS = {
 const USAGE = 'Usage: --rank R [--seed S] [--examples N] [--epochs E] [--minutes M] [--out FOLDER] [--resume] [--data FOLDER] [--model FILE]; without --data, CONTRACTRL_DATA names the data folder, and without that it is the package’s own. '
   + `For group-relative optimisation: --method grpo ${GRPO_USAGE}, and the others but --epochs.`;
 
-/** A look at them costs a few hundredths of the steps between two. */
-const VALIDATION_COUNT = 64;
+/** A look at them costs a few hundredths of the steps between two. Greedy episodes are right or wrong and nothing between, so more of them are needed than of losses. */
+const VALIDATION_COUNT = { sft: 64, grpo: 200 } as const;
 /** No larger rank has been useful, and a typing error would fill the memory. */
 const MAX_RANK = 256;
 
@@ -90,11 +90,11 @@ function planOf(values: Readonly<Partial<Record<Exclude<keyof typeof OPTIONS, 'r
 }
 
 /** What both methods take; undefined where there is no such data set, which has been told then. */
-async function runOptionsOf({ seed, count, limitMs, resume, data }: CommonPlan, opened: OpenedModel, { dataFolder, loadOrt, signal }: TrainParts, output: Output) {
+async function runOptionsOf({ method, seed, count, limitMs, resume, data }: SftPlan | GrpoPlan, opened: OpenedModel, { dataFolder, loadOrt, signal }: TrainParts, output: Output) {
   const folder = data ?? (dataFolder === '' ? PACKAGED_DATA : dataFolder);
   const prepared = prepareDataset(folder, { seed, count, syntheticShare: DEFAULT_SYNTHETIC_SHARE, validationShare: DEFAULT_VALIDATION_SHARE }, output);
   return prepared === undefined ? undefined : {
-    ...opened, resume, ort: await loadOrt(), data: prepared, validationCount: VALIDATION_COUNT,
+    ...opened, resume, ort: await loadOrt(), data: prepared, validationCount: VALIDATION_COUNT[method],
     clock: (): number => performance.now(), ...(limitMs === undefined ? {} : { limitMs }), ...(signal === undefined ? {} : { signal }),
   };
 }

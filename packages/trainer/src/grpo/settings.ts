@@ -47,7 +47,7 @@ export interface GrpoSettings extends ObjectiveSettings, AdvantageSettings {
 export const DEFAULT_GRPO: GrpoSettings = {
   seed: 13, steps: 200, groups: 8, maxGroups: 48, samples: 8, innerSteps: 1, learningRate: 1e-4, warmUpSteps: 5, floor: 0.1, maxNorm: 1,
   epsilonLow: 0.2, epsilonHigh: 0.28, beta: 0, normalisation: 'dapo', scale: 'none', baseline: true, minSpread: 0.05, rewards: DEFAULT_REWARD_WEIGHTS,
-  mask: 'decoding', deterministic: true, showsHistory: true, learnsRetry: true, validateEvery: 5,
+  mask: 'decoding', deterministic: true, showsHistory: true, learnsRetry: true, validateEvery: 20,
 };
 
 /** CHECKLIST M-ABL1 to 5, and the group's baseline. What is left with none of the objective is the supervised method alone. */
