@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ROOT } from './lib/run.mjs';
 
 const FOLDER = join(ROOT, 'packages', 'runtime-webgpu', 'adapters');
+/** As `ADAPTER_FILES` in src/lora/adapter-files.ts there, once more: this script needs no build. */
 const FILES = { config: 'adapter_config.json', weights: 'adapter_model.safetensors', calibration: 'calibration.json' };
 
 const byRank = (a, b) => Number(a.slice(1)) - Number(b.slice(1));

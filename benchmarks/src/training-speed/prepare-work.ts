@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Digest } from '@contractrl/core';
 import { writeAdapter, type GgufModel, type LinearName } from '@contractrl/runtime-webgpu';
 import { dequantise, EMBEDDING, groupMatrices, HEAD, LINEAR_GROUPS, linearShape, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor, writeSafetensors, type FloatTensor, type GroupName } from '@contractrl/runtime-webgpu/onnx';
-import { batchAt, buildDataset, encodeExample, indexEvaluation, openModel, openSource, syntheticSource, type OpenedModel } from '@contractrl/trainer';
+import { buildDataset, encodeExample, indexEvaluation, openBatches, openModel, openSource, syntheticSource, type OpenedModel } from '@contractrl/trainer';
 import { adapterOf, initialParameters } from '@contractrl/trainer/gradient';
 
 export interface StepExample {
@@ -107,7 +107,8 @@ function stepsOf({ tokenizer, vocabulary, contextLength }: OpenedModel, stepCoun
   }));
   const train = examples.filter(({ id }) => encoded.has(id)).slice(0, count);
   if (train.length < count) return undefined;
-  return Array.from({ length: stepCount }, (_, step) => batchAt(train, step, { seed: SEED, batchSize }).map(({ id }) => encoded.get(id)!).sort((a, b) => lengthOf(b) - lengthOf(a)));
+  const batchAt = openBatches(train, { seed: SEED, batchSize });
+  return Array.from({ length: stepCount }, (_, step) => batchAt(step).map(({ id }) => encoded.get(id)!).sort((a, b) => lengthOf(b) - lengthOf(a)));
 }
 
 export function choiceOf(allowed: ArrayLike<number>, width: number): Choice {

@@ -70,6 +70,6 @@ export interface Services {
   loadTrainer(): Promise<Result<Trainer, Problem>>;
 }
 
-export type Trainer = Pick<typeof import('@contractrl/trainer/user'), 'trainForTools' | 'summariseEvaluation'>;
+export type Trainer = Pick<typeof import('@contractrl/trainer/user'), 'trainForTools' | 'summariseEvaluation' | 'compareLooks' | 'formatComparison'>;
 
 export type ModelOptions = Pick<SessionOptions, 'model' | 'offline'>;

@@ -5,7 +5,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { ok } from '@contractrl/core';
+import * as trainer from '@contractrl/trainer/user';
+import { describe, expect, test } from 'vitest';
 import { EXIT } from '../src/index.ts';
 import { runtimeServices } from '../src/runtime-services.ts';
 import { createTestIo, failingServices, runWith, temporaryFile, temporaryFolder, type TestIo } from './harness.ts';
@@ -74,12 +76,58 @@ test.each([
 });
 
 test.each([
-  { what: 'of another base', from: 'r8', code: 'adapter/wrong-base' }, { what: 'that is not there', from: '/nowhere/adapter', code: 'train/no-start' },
+  { what: 'of another base', from: 'r8', code: 'adapter/wrong-base' }, { what: 'that is not there', from: '/nowhere/adapter', code: 'adapter/file-missing' },
 ])('from an adapter $what nothing is trained, and nothing stands in for it', async ({ from, code }) => {
   const { words, out } = await files();
   const ended = await train([...words, '--from', from]);
   expect([ended.code, ended.errors]).toEqual([EXIT.notRepaired, expect.stringContaining(`[${code}]`) as string]);
   expect(existsSync(out)).toBe(false);
+});
+
+describe('of an adapter that was measured', () => {
+  type Verdict = trainer.TrainedForTools['before']['rows'][number]['verdict'];
+  const VERDICTS: Readonly<Record<string, Verdict>> = { r: 'right', w: 'wrong', f: 'abstained-falsely' };
+  const row = { family: 'enum', difficulty: 'quoted', structure: 'flat', isRepairable: true, reason: null, collateral: 0, attempts: 1, tokens: { prompt: 1, generated: 1, forced: 1 }, totalMs: 1, confidence: 1, signals: null } as const;
+  /** An example a letter. */
+  const look = (letters: string): trainer.TrainedForTools['before'] => ({ adapter: null, rows: [...letters].map((letter, index) => ({ ...row, id: `call-${index}#0`, verdict: VERDICTS[letter]! })) });
+
+  /** As if training had made this. */
+  async function ended(before: string, after: string, words: readonly string[] = [], step = 40): ReturnType<typeof runWith> {
+    const trained: trainer.TrainedForTools = { end: 'done', stepCount: 60, best: { kind: 'validation', step, loss: 0.5 }, adapter: 'out/adapter', start: 'r8', before: look(before), after: look(after) };
+    const services = { ...failingServices({ code: 'none', message: 'None.' }), loadTrainer: async () => ok({ ...trainer, trainForTools: async () => ok(trained) }) };
+    return runWith(['train', '--tools', await temporaryFile('tools.json', '[]'), ...words], createTestIo(), services);
+  }
+
+  test('that is better, the last line is how to use it, and nobody is warned', async () => {
+    const { code, output, errors } = await ended('rwff', 'rrff');
+    expect([code, errors]).toEqual([EXIT.ok, '']);
+    expect(output).toMatch(/\nAdapter of step 40: contractrl repair call\.json --adapter out\/adapter\n$/u);
+  });
+
+  test('that is worse, the last lines warn of it and say how to use what there was before', async () => {
+    const { code, output, errors } = await ended('rrff', 'rwff');
+    expect(code).toBe(EXIT.ok);
+    expect(output).toMatch(/\nAdapter of step 40: out\/adapter\nBetter, and there before: contractrl repair call\.json --adapter r8\n$/u);
+    expect(errors).toBe(
+      'warning: The new adapter is worse than what there was before: of the same 4 validation examples 1 are right and 2 were (0 gained, 1 lost), 1 are wrong and would have been run, and 0 were. Keep what there was before. [train/worse]\n',
+    );
+  });
+
+  test('that is worse in part, it is told, and the better one on the whole is named', async () => {
+    const { output, errors } = await ended('rffff', 'rrrrw', ['--base', 'other.gguf']);
+    expect(output).toMatch(/\nAdapter of step 40: contractrl repair call\.json --model other\.gguf --adapter out\/adapter\n$/u);
+    expect(errors).toMatch(/^warning: The new adapter is in part worse .* Keep the new one where a wrong call costs .* \[train\/worse\]\n$/u);
+  });
+
+  test('that no step has made better, it is told that it is the old one', async () => {
+    expect((await ended('rf', 'rf', [], 0)).output).toMatch(/\nNo step was better .*: contractrl repair call\.json --adapter out\/adapter\n$/u);
+  });
+
+  test('a program reads which one to keep, and is warned beside', async () => {
+    const [worse, better] = [await ended('rr', 'rw', ['--json']), await ended('rw', 'rr', ['--json'])];
+    expect([JSON.parse(worse.output), JSON.parse(better.output)]).toMatchObject([{ isWorse: true, keep: 'r8', start: 'r8', adapter: 'out/adapter' }, { isWorse: false, keep: 'out/adapter' }]);
+    expect([worse.errors.includes('[train/worse]'), better.errors]).toEqual([true, '']);
+  });
 });
 
 test('an adapter is trained for two tools, measured before and after, and taken by a repair and by another training', async () => {
@@ -92,6 +140,8 @@ test('an adapter is trained for two tools, measured before and after, and taken 
   const card = readFileSync(join(out, 'adapter', 'README.md'), 'utf8');
   expect(card).toContain('| drawn | the user’s own | calls drawn from the schemas of 2 tools |');
   expect(card).toContain('## Before and after');
+  // a tiny model may come out either way; card and command say the same of it
+  expect(/\*\*(The new adapter is .*)\*\*/u.exec(card)?.[1]).toBe(/warning: (.*) \[train\/worse\]/u.exec(errors)?.[1]);
 
   const again = await train(words);
   expect([again.code, again.errors]).toEqual([EXIT.notRepaired, expect.stringContaining('[run/exists]') as string]);

@@ -29,7 +29,7 @@ export { createRandom, createSampler, logSumExp, type Choice, type Sampler, type
 export { generate, type Clock, type ClosedFigures, type GenerateFailure, type GenerateOptions, type Generation } from './generate.ts';
 export { MaskCursor, type CursorOptions, type IdList, type Move } from './mask-cursor.ts';
 export type { MaskedClass, MassReport, MassStep } from './mass-report.ts';
-export { replayMask, type MaskRecord, type MaskReplayIssue } from './replay-mask.ts';
+export { replayMask, walkTrail, type MaskRecord, type MaskReplayIssue, type TrailIssue, type TrailMove } from './replay-mask.ts';
 export { enumerateOutputs, type Output, type TooManyOutputs } from './enumerate-outputs.ts';
 export { scoreOutputs, type ScoredOutput, type ScoreOptions } from './score-outputs.ts';
 export { approximateContract, type ApproximateContract } from './approximate-contract.ts';

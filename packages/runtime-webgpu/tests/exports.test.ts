@@ -53,6 +53,7 @@ test('the public names are these and no others', () => {
       "replayMask",
       "samplingOfAttempt",
       "scoreOutputs",
+      "walkTrail",
       "weightReport",
       "writeAdapter",
     ]
@@ -61,8 +62,8 @@ test('the public names are these and no others', () => {
 
 test('in Node and on pages, these', () => {
   expect(Object.keys(node).sort()).toEqual([
-    'BASE_MODEL', 'DEFAULT_ADAPTER_FOLDER', 'DEFAULT_ADAPTER_NAME', 'NODE_ENGINE_WISHES', 'SHIPPED_ADAPTER_NAMES', 'adapterFolder', 'cacheDirectory', 'checkNodeEngines', 'fetchModel', 'formatEngineReason',
-    'formatModelFailure', 'formatUnknownAdapter', 'modelPath', 'openRepairer', 'openRuntime', 'verifyModel',
+    'ADAPTER_FILES', 'BASE_MODEL', 'DEFAULT_ADAPTER_FOLDER', 'DEFAULT_ADAPTER_NAME', 'NODE_ENGINE_WISHES', 'SHIPPED_ADAPTER_NAMES', 'adapterFolder', 'cacheDirectory', 'checkNodeEngines', 'fetchModel', 'formatEngineReason',
+    'formatModelFailure', 'formatUnknownAdapter', 'modelPath', 'openRepairer', 'openRuntime', 'readAdapterFolder', 'verifyModel',
   ]);
   expect(Object.keys(web).sort()).toEqual([
     'CONFORMANCE_CHECKS', 'DEFAULT_ADAPTER', 'DEFAULT_ADAPTER_NAME', 'DEFAULT_MODEL', 'SHIPPED_ADAPTERS', 'SHIPPED_ADAPTER_NAMES', 'TOLERANCE', 'WORKER_LOST', 'checkInWorker', 'connectLastingRepairer',

@@ -26,5 +26,5 @@ export { fitCalibration, type CalibrationFigures, type CalibrationRow, type FitI
 export { calibrationOf, calibrationRows, calibrationText, type CalibrationSource } from './calibrate/write-calibration.ts';
 export type { ChosenThreshold, RiskRule } from './calibrate/threshold.ts';
 export { encodeExample, type EncodedExample, type EncodeIssue, type EncodeParts } from './sft/encode-example.ts';
-export { batchAt, packExamples, weightedBatch } from './sft/train.ts';
+export { openBatches, packExamples, weightedBatch } from './sft/train.ts';
 export { baseNameOf, openModel, type OpenedModel } from './open-model.ts';

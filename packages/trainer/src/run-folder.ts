@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { canonicalText, err, ok, parseJson, type Digest, type JsonObject, type JsonValue, type Result } from '@contractrl/core';
 import type { Vocabulary } from '@contractrl/grammar-mask';
 import { PROMPT_VERSION, writeAdapter, type GgufModel, type ModelConfig, type OrtRuntime } from '@contractrl/runtime-webgpu';
+import { ADAPTER_FILES } from '@contractrl/runtime-webgpu/node';
 import type { PreparedDataset } from './data/prepare-dataset.ts';
 import { readCheckpoint, writeCheckpoint, type Checkpoint, type CheckpointIssue } from './gradient/checkpoint.ts';
 import { adapterOf, type LoraParameters } from './gradient/parameters.ts';
 
-const [IDENTITY, LOG, CHECKPOINT, ADAPTER, ADAPTER_WEIGHTS] = ['run.json', 'metrics.jsonl', 'checkpoint.safetensors', 'adapter', 'adapter_model.safetensors'];
+const [IDENTITY, LOG, CHECKPOINT, ADAPTER] = ['run.json', 'metrics.jsonl', 'checkpoint.safetensors', 'adapter'];
 
 /** The digest of an adapter is that of its file, which is written from it. */
 const UNWRITTEN = '0'.repeat(64) as Digest;
@@ -108,12 +109,12 @@ export function openRunFolder<Event extends LoggedEvent>({ folder, resume, ident
     },
     keepAdapter(config, parameters, base) {
       const { weights, configText } = writeAdapter(adapterOf(config, parameters, UNWRITTEN), base, { promptVersion: PROMPT_VERSION, type: 'F16' });
-      writeFileSync(join(folder, ADAPTER, ADAPTER_WEIGHTS), weights);
-      writeFileSync(join(folder, ADAPTER, 'adapter_config.json'), configText);
+      writeFileSync(join(folder, ADAPTER, ADAPTER_FILES.weights), weights);
+      writeFileSync(join(folder, ADAPTER, ADAPTER_FILES.config), configText);
     },
     writeCard(textOf) {
-      const digest = createHash('sha256').update(readFileSync(join(folder, ADAPTER, ADAPTER_WEIGHTS))).digest('hex') as Digest;
-      writeFileSync(join(folder, ADAPTER, 'README.md'), textOf(digest));
+      const digest = createHash('sha256').update(readFileSync(join(folder, ADAPTER, ADAPTER_FILES.weights))).digest('hex') as Digest;
+      writeFileSync(join(folder, ADAPTER, ADAPTER_FILES.card), textOf(digest));
     },
   });
 }

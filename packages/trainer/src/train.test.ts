@@ -50,6 +50,6 @@ test.skipIf(!hasModel)(`without the evaluation sets nothing is trained${hasModel
 
 test.skipIf(!hasModel)(`in groups nothing is trained from a folder without an adapter${hasModel ? '' : ' (skipped: no model file; run `contractrl model fetch`)'}`, async () => {
   expect(await runWith(['--method', 'grpo', '--from', folder, '--out', join(folder, 'out')], FIXTURES)).toBe(1);
-  expect(told).toEqual([expect.stringMatching(/^train\/no-start: /u)]);
+  expect(told).toEqual([expect.stringMatching(/^adapter\/file-missing: /u)]);
   expect(existsSync(join(folder, 'out'))).toBe(false);
 });

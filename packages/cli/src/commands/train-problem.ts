@@ -1,5 +1,5 @@
 /** Why there is no adapter, for a person: what happened and what to do about it. */
-import { formatUnknownAdapter } from '@contractrl/runtime-webgpu/node';
+import { ADAPTER_FILES, formatUnknownAdapter } from '@contractrl/runtime-webgpu/node';
 import type { TrainForToolsIssue } from '@contractrl/trainer/user';
 import type { Problem } from '../problem.ts';
 
@@ -22,7 +22,8 @@ function messageOf(issue: TrainForToolsIssue): string {
     }
     case 'train/too-few-calls': return `There are ${issue.train} calls to train on and ${issue.validation} to validate with, and ${issue.neededTrain} and ${issue.neededValidation} are needed: give --traces, more tools, or schemas with more to choose from.`;
     case 'train/too-few-examples': return `The calls give ${issue.train} failed ones to train on and ${issue.validation} to validate with, and ${issue.neededTrain} and ${issue.neededValidation} are needed: raise --examples or --minutes, or give --traces.`;
-    case 'train/no-start': return `There is no adapter in ${issue.folder}: give --from a folder with adapter_model.safetensors and adapter_config.json, the name of one that ships, or none.`;
+    case 'adapter/file-missing': return `There is no adapter in ${issue.folder}: give --from a folder with ${ADAPTER_FILES.weights} and ${ADAPTER_FILES.config}, the name of one that ships, or none.`;
+    case 'adapter/file-access': return `The adapter in ${issue.folder} cannot be read: check the path and its permissions.`;
     case 'train/other-rank': return `The adapter to begin with has rank ${issue.startRank}, not ${issue.rank}: give --rank ${issue.startRank}, another --from, or --from none.`;
     case 'train/no-model': return issue.message;
     case 'train/no-runtime': return issue.message;

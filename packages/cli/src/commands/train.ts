@@ -3,7 +3,7 @@
  * slower for it; where it was left out of the installation, the command says how to add it.
  */
 import { readFile } from 'node:fs/promises';
-import type { TrainedForTools, TrainForToolsOptions } from '@contractrl/trainer/user';
+import type { Comparison, TrainedForTools, TrainForToolsOptions } from '@contractrl/trainer/user';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { createProgressLine } from '../progress.ts';
@@ -56,7 +56,11 @@ export async function trainCommand(options: TrainOptions, io: Io, services: Serv
     await reportProblem(toTrainProblem(trained.error), io);
     return EXIT.notRepaired;
   }
-  await io.stdout.write(options.json ? `${JSON.stringify(toRecord(trained.value, trainer.value))}\n` : toText(trained.value, out, trainer.value));
+  const compared = comparisonOf(trained.value, trainer.value);
+  await io.stdout.write(options.json ? `${JSON.stringify(toRecord(trained.value, compared, trainer.value))}\n` : toText(trained.value, compared, { out, base }, trainer.value));
+  // last, and not on the stream that a program reads: whoever trained an adapter takes it for the better one
+  const warning = compared === undefined ? undefined : trainer.value.formatComparison(compared);
+  if (warning !== undefined) await reportProblem({ code: 'train/worse', message: warning }, io, 'warning');
   return trained.value.end === 'aborted' ? EXIT.interrupted : EXIT.ok;
 }
 
@@ -69,22 +73,40 @@ async function readText(path: string, io: Io): Promise<string | undefined> {
   }
 }
 
-function toRecord({ adapter, end, stepCount, best, before, after }: TrainedForTools, { summariseEvaluation }: Trainer): unknown {
-  return { adapter, end, steps: stepCount, best: best ?? null, before: summariseEvaluation(before.rows), after: after === undefined ? null : summariseEvaluation(after.rows) };
+/** Undefined where there was no look after training. */
+function comparisonOf({ before, after }: TrainedForTools, { compareLooks }: Trainer): Comparison | undefined {
+  return after === undefined ? undefined : compareLooks(before.rows, after.rows);
+}
+
+/** As `repair --adapter` takes it. */
+function keptOf({ adapter, start }: TrainedForTools, { keep }: Comparison): string {
+  return keep === 'before' ? start : adapter;
+}
+
+function toRecord(trained: TrainedForTools, compared: Comparison | undefined, { summariseEvaluation }: Trainer): unknown {
+  const { adapter, start, end, stepCount, best, before, after } = trained;
+  return {
+    adapter, start, end, steps: stepCount, best: best ?? null, before: summariseEvaluation(before.rows), after: after === undefined ? null : summariseEvaluation(after.rows),
+    isWorse: compared?.isWorse ?? null, keep: compared === undefined ? null : keptOf(trained, compared),
+  };
 }
 
 const ENDS: Readonly<Record<TrainedForTools['end'], string>> = {
   done: 'all steps taken', 'validation-rose': 'stopped, validation did not get better', 'out-of-time': 'time is up; --resume goes on', aborted: 'stopped; --resume goes on',
 };
 
-function toText({ adapter, end, stepCount, best, before, after }: TrainedForTools, out: string, { summariseEvaluation }: Trainer): string {
+function toText(trained: TrainedForTools, compared: Comparison | undefined, { out, base }: { readonly out: string; readonly base: string | undefined }, { summariseEvaluation }: Trainer): string {
+  const { adapter, end, stepCount, best, before, after } = trained;
   const head = `${stepCount} steps: ${ENDS[end]}.\n`;
-  if (after === undefined || best === undefined) return `${head}${out} holds a checkpoint.\n`;
+  if (after === undefined || compared === undefined || best === undefined) return `${head}${out} holds a checkpoint.\n`;
   const [was, is] = [summariseEvaluation(before.rows), summariseEvaluation(after.rows)];
   const share = (count: number, n: number): string => `${((100 * count) / n).toFixed(0)} %`;
   const row = (name: string, of: (summary: typeof is) => number): string => `  ${name.padEnd(34)}${share(of(was), was.n).padStart(7)}${share(of(is), is.n).padStart(8)}\n`;
+  const repair = `contractrl repair call.json${base === undefined ? '' : ` --model ${base}`} --adapter ${keptOf(trained, compared)}`;
+  const made = best.step === 0 ? 'No step was better on the validation side, and the adapter is what training began with' : `Adapter of step ${best.step}`;
   return [
     head, `${`${is.n} validation examples`.padEnd(36)}${'before'.padStart(7)}${'after'.padStart(8)}\n`, row('right', ({ verdicts }) => verdicts.right + verdicts['abstained-rightly']), row('wrong, and would have been run', ({ verdicts }) => verdicts.wrong),
-    row('declined though repairable', ({ verdicts }) => verdicts['abstained-falsely']), `Adapter of step ${best.step}: contractrl repair call.json --adapter ${adapter}\n`,
+    row('declined though repairable', ({ verdicts }) => verdicts['abstained-falsely']),
+    compared.keep === 'after' ? `${made}: ${repair}\n` : `${made}: ${adapter}\nBetter, and there before: ${repair}\n`,
   ].join('');
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_ADAPTER } from '../web/default-artifacts.ts';
+import { ADAPTER_FILES } from './adapter-files.ts';
 import { readAdapter } from './peft.ts';
 import { SHIPPED_ADAPTER_NAMES, SHIPPED_ADAPTERS } from './shipped-adapters.ts';
 
 const ADAPTERS = fileURLToPath(new URL('../../adapters', import.meta.url));
-const FILES = { config: 'adapter_config.json', weights: 'adapter_model.safetensors', calibration: 'calibration.json', card: 'README.md' } as const;
 
 /** What the package may weigh for the adapters' sake, and every clone of the repository: no release may grow past it unnoticed. */
 const CEILING_BYTES = 20e6;
@@ -16,13 +16,13 @@ const CEILING_BYTES = 20e6;
 test('these adapters are in the package and nothing else, and together they are small', () => {
   const inFolder = readdirSync(ADAPTERS, { recursive: true, withFileTypes: true });
   const files = inFolder.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  expect(files.toSorted()).toEqual(SHIPPED_ADAPTER_NAMES.flatMap((name) => Object.values(FILES).map((file) => join(ADAPTERS, name, file))).toSorted());
+  expect(files.toSorted()).toEqual(SHIPPED_ADAPTER_NAMES.flatMap((name) => Object.values(ADAPTER_FILES).map((file) => join(ADAPTERS, name, file))).toSorted());
   expect(inFolder.filter((entry) => !entry.isFile()).map(({ name }) => name).toSorted()).toEqual(SHIPPED_ADAPTER_NAMES.toSorted());
   expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(CEILING_BYTES);
 });
 
 describe.each(SHIPPED_ADAPTER_NAMES)('%s', (name) => {
-  const file = (part: keyof typeof FILES): Buffer => readFileSync(join(ADAPTERS, name, FILES[part]));
+  const file = (part: keyof typeof ADAPTER_FILES): Buffer => readFileSync(join(ADAPTERS, name, ADAPTER_FILES[part]));
 
   test.each(['config', 'weights', 'calibration'] as const)('the pin of its %s is that of the file that ships', (part) => {
     const bytes = file(part);

@@ -4,6 +4,8 @@ export { formatModelFailure, type ModelFailure, type ModelSource, type SourceFai
 export type { OnProgress, OpenProgress } from './progress.ts';
 export { adapterFolder, DEFAULT_ADAPTER_FOLDER, formatUnknownAdapter, type UnknownAdapter } from './adapter-folder.ts';
 export { DEFAULT_ADAPTER_NAME, SHIPPED_ADAPTER_NAMES, type ShippedAdapterName } from '../lora/shipped-adapters.ts';
+export { ADAPTER_FILES } from '../lora/adapter-files.ts';
+export { readAdapterFolder, type AdapterFolderIssue } from './read-adapter-folder.ts';
 export { openRuntime, type OpenFailure, type OpenOptions, type Runtime } from './open-runtime.ts';
 export { openRepairer } from './open-repairer.ts';
 export { checkNodeEngines, NODE_ENGINE_WISHES, type NodeEngineChoice, type NodeEngineName, type NodeEngineWish } from './choose-engine.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { err, ok, type Result } from '@contractrl/core';
 import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
 import type { Engine } from '../engine.ts';
+import { ADAPTER_FILES } from '../lora/adapter-files.ts';
 import type { LoraAdapter } from '../lora/adapter.ts';
-import { readAdapter } from '../lora/peft.ts';
 import { DEFAULT_ADAPTER_NAME } from '../lora/shipped-adapters.ts';
 import { readGgufFile, readGgufTables, type GgufModel } from '../model/gguf.ts';
 import { createTokenizer } from '../model/tokenizer.ts';
@@ -17,7 +17,7 @@ import { weightReport, type WeightUse } from '../onnx/weight-report.ts';
 import { createOrtEngine } from '../ort/engine.ts';
 import type { OrtRuntime } from '../ort/runtime.ts';
 import { PROMPT_VERSION } from '../prompt.ts';
-import { CALIBRATION_FILE, foreignTo, readCalibration, type Calibration, type CalibrationIssue } from '../release/calibration.ts';
+import { foreignTo, readCalibration, type Calibration, type CalibrationIssue } from '../release/calibration.ts';
 import type { Release } from '../release/release.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { adapterFolder, formatUnknownAdapter } from './adapter-folder.ts';
@@ -26,6 +26,7 @@ import { formatModelFailure, toFileFailure, type ModelFailure } from './failure.
 import { openFile } from './files.ts';
 import { dropGraph, ensureGraph, type StoredGraph } from './graph-store.ts';
 import { cacheDirectory, fetchModel, type LocatedModel, type ModelOptions } from './model-store.ts';
+import { readAdapterFolder } from './read-adapter-folder.ts';
 
 export interface OpenOptions extends ModelOptions {
   /**
@@ -67,9 +68,6 @@ export interface OpenFailure {
   readonly message: string;
   readonly detail: { readonly code: string };
 }
-
-const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
-const ADAPTER_CONFIG = 'adapter_config.json';
 
 export async function openRuntime(options: OpenOptions = {}): Promise<Result<Runtime, OpenFailure>> {
   // before the model, which may be a download
@@ -128,28 +126,22 @@ function describe({ code, ...params }: { readonly code: string }): string {
 /** From the folder of a PEFT adapter; undefined without one. */
 async function openAdapter(folder: string | undefined): Promise<Result<LoraAdapter | undefined, OpenFailure>> {
   if (folder === undefined) return ok(undefined);
-  const failed = (detail: { readonly code: string }, reason: string): Result<never, OpenFailure> =>
-    err(openFailure(detail, `The adapter in ${folder} cannot be used (${reason}): give a folder with ${ADAPTER_WEIGHTS} and ${ADAPTER_CONFIG}, or --adapter none.`));
-  let files: readonly [Uint8Array, string];
-  try {
-    files = await Promise.all([readFile(join(folder, ADAPTER_WEIGHTS)), readFile(join(folder, ADAPTER_CONFIG), 'utf8')]);
-  } catch (cause) {
-    const failure = toFileFailure(cause, folder);
-    return failed({ code: failure.code === 'model/file-missing' ? 'adapter/file-missing' : 'adapter/file-access' }, failure.code === 'model/file-missing' ? 'files are missing' : 'files cannot be read');
-  }
-  const adapter = await readAdapter(...files, { promptVersion: PROMPT_VERSION });
-  return adapter.ok ? adapter : failed(adapter.error, adapter.error.code);
+  const adapter = await readAdapterFolder(folder);
+  if (adapter.ok) return adapter;
+  const { code } = adapter.error;
+  const reason = code === 'adapter/file-missing' ? 'files are missing' : code === 'adapter/file-access' ? 'files cannot be read' : code;
+  return err(openFailure(adapter.error, `The adapter in ${folder} cannot be used (${reason}): give a folder with ${ADAPTER_FILES.weights} and ${ADAPTER_FILES.config}, or --adapter none.`));
 }
 
 /** The release rule for an adapter, from the calibration in its folder; a file there that cannot be used is not passed over. */
 async function openRelease(folder: string | undefined, adapter: LoraAdapter | undefined, asked: OpenOptions['release']): Promise<Result<Release | undefined, OpenFailure>> {
   if (asked === 'off') return ok(undefined);
-  const calibration = folder === undefined || adapter === undefined ? ok(undefined) : await openCalibration(join(folder, CALIBRATION_FILE), adapter);
+  const calibration = folder === undefined || adapter === undefined ? ok(undefined) : await openCalibration(join(folder, ADAPTER_FILES.calibration), adapter);
   if (!calibration.ok) return calibration;
   if (calibration.value !== undefined) return ok({ calibration: calibration.value, threshold: asked?.threshold ?? calibration.value.threshold });
   if (asked === undefined) return ok(undefined);
   const missing = { code: 'calibration/missing' };
-  return err(openFailure(missing, `A threshold needs a calibration, and there is no ${CALIBRATION_FILE} beside the adapter: calibrate the adapter, or repair without a threshold.`));
+  return err(openFailure(missing, `A threshold needs a calibration, and there is no ${ADAPTER_FILES.calibration} beside the adapter: calibrate the adapter, or repair without a threshold.`));
 }
 
 /** Undefined where there is no such file. */

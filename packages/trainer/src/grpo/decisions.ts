@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from '@contractrl/core';
 import type { TokenId } from '@contractrl/grammar-mask';
-import type { MaskCursor } from '@contractrl/runtime-webgpu';
+import { walkTrail, type MaskCursor } from '@contractrl/runtime-webgpu';
 import type { Decision } from '../gradient/pack-sequences.ts';
 
 export interface Strand {
@@ -24,25 +24,16 @@ export function walkDecisions(cursor: MaskCursor, ids: readonly TokenId[], maskD
   const strands: Strand[] = [];
   const written: TokenId[] = [];
   let decisions: Decision[] = [];
-  let index = 0;
-  while (index < ids.length) {
-    const moved = cursor.advance(ids.length - index);
-    if (!moved.ok) return err({ code: 'grpo/replay-differs', index });
-    const move = moved.value;
+  const walked = walkTrail(cursor, { ids, closedCount: null }, (move, index) => {
     if (move.kind === 'taken-back') {
       strands.push({ ids: [...written], decisions });
       written.length -= move.count;
       decisions = [];
-      continue;
+      return;
     }
-    if (move.kind === 'decision') {
-      const { ids: allowed, count } = move.allowed;
-      decisions.push({ index: written.length, allowed: allowed.slice(0, count) });
-    }
-    const next = move.kind === 'forced' ? move.ids : move.kind === 'decision' && cursor.choose(ids[index]!).ok ? [ids[index]!] : [];
-    if (next.length === 0 || next.some((id, offset) => id !== ids[index + offset])) return err({ code: 'grpo/replay-differs', index });
-    written.push(...next);
-    index += next.length;
-  }
-  return cursor.endsAs(maskDigest) ? ok([...strands, { ids: [...written], decisions }]) : err({ code: 'grpo/replay-differs', index });
+    if (move.kind === 'decision') decisions.push({ index: written.length, allowed: move.allowed.ids.slice(0, move.allowed.count) });
+    written.push(...(move.kind === 'forced' ? move.ids : [ids[index]!]));
+  });
+  if (!walked.ok) return err({ code: 'grpo/replay-differs', index: walked.error.index });
+  return cursor.endsAs(maskDigest) ? ok([...strands, { ids: written, decisions }]) : err({ code: 'grpo/replay-differs', index: ids.length });
 }

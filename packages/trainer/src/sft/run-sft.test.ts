@@ -14,7 +14,7 @@ import { createGradientEngine } from '../gradient/gradient-engine.ts';
 import { adapterOf } from '../gradient/parameters.ts';
 import { encodeExample } from './encode-example.ts';
 import { runSft, type RunSftOptions, type SftSummary } from './run-sft.ts';
-import { batchAt, DEFAULT_SFT, type SftEvent, type SftSettings } from './train.ts';
+import { DEFAULT_SFT, openBatches, type SftEvent, type SftSettings } from './train.ts';
 
 const parts = { tokenizer: TINY_TOKENIZER, vocabulary: TINY_VOCABULARY, contextLength: TINY_CONTEXT };
 /** Short ones: the seconds go with the square of the prompt. */
@@ -175,7 +175,7 @@ describe('a run that begins with an adapter', () => {
     await finish('anew', stopAfter(1));
     const [look, step, anew] = seen.map((event) => (event.kind === 'left-out' ? undefined : [event.kind, event.step, event.loss] as const));
     expect(look).toEqual(['validation', 0, expect.closeTo(await lossOfStart(VALIDATION), 4)]);
-    expect(step).toEqual(['step', 1, expect.closeTo(await lossOfStart(batchAt(TRAIN, 0, SETTINGS)), 4)]);
+    expect(step).toEqual(['step', 1, expect.closeTo(await lossOfStart(openBatches(TRAIN, SETTINGS)(0)), 4)]);
     expect(Math.abs(anew![2] - step![2])).toBeGreaterThan(0.01);
     expect(file('on', 'adapter', 'README.md').toString()).toContain(`| began with | the adapter whose weights have SHA-256 \`${from.digest}\` |`);
     expect(JSON.parse(file('on', 'run.json').toString())).toMatchObject({ rank: 2, from: from.digest });

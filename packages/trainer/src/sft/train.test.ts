@@ -9,8 +9,9 @@ import { callOf, type Example } from '../data/example.ts';
 import { createOptimiserState } from '../gradient/adamw.ts';
 import { packSegments } from '../gradient/batch.ts';
 import { createGradientEngine, type Gradient, type GradientEngine } from '../gradient/gradient-engine.ts';
+import { openRandom } from '../random.ts';
 import { encodeExample, type EncodedExample } from './encode-example.ts';
-import { batchAt, DEFAULT_SFT, trainSft, type SftEvent, type SftOptions, type SftSettings } from './train.ts';
+import { DEFAULT_SFT, openBatches, trainSft, type SftEvent, type SftOptions, type SftSettings } from './train.ts';
 
 function taken<T>(result: Result<T, { readonly code: string }>): T {
   if (!result.ok) throw new Error(result.error.code, { cause: result.error });
@@ -26,7 +27,16 @@ function examplesOf(counts: readonly number[]): readonly Example[] {
 /** The ids of an epoch, in order. */
 function dealt(train: readonly Example[], epoch: number, settings: Pick<SftSettings, 'seed' | 'batchSize'>): readonly string[] {
   const steps = Math.ceil(train.length / settings.batchSize);
-  return Array.from({ length: steps }, (_, step) => batchAt(train, epoch * steps + step, settings)).flat().map(({ id }) => id);
+  const batchAt = openBatches(train, settings);
+  return Array.from({ length: steps }, (_, step) => batchAt(epoch * steps + step)).flat().map(({ id }) => id);
+}
+
+/** A batch by itself, its calls looked for among all examples: what a run of any length has at that step. */
+function batchAlone(train: readonly Example[], step: number, { seed, batchSize }: Pick<SftSettings, 'seed' | 'batchSize'>): readonly Example[] {
+  const calls = [...new Set(train.map(callOf))].map((call) => train.filter((example) => callOf(example) === call));
+  const stepsAnEpoch = Math.ceil(train.length / batchSize);
+  const dealtCalls = openRandom(seed, `epoch:${Math.floor(step / stepsAnEpoch)}`).shuffled(calls);
+  return dealtCalls.flat().filter((_, place) => Math.floor(place / batchSize) === step % stepsAnEpoch);
 }
 
 describe('an epoch', () => {
@@ -37,6 +47,14 @@ describe('an epoch', () => {
       expect([...ids].sort()).toEqual(train.map(({ id }) => id).sort());
       const runs = ids.filter((id, index) => index === 0 || callOf({ id }) !== callOf({ id: ids[index - 1]! }));
       expect(runs).toHaveLength(counts.length);
+    }), { numRuns: 100 });
+  });
+
+  test('has the same batches whichever steps were asked for before', () => {
+    fc.assert(fc.property(fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 9 }), fc.nat(), fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 12 }), (counts, batchSize, seed, steps) => {
+      const train = examplesOf(counts);
+      const batchAt = openBatches(train, { seed, batchSize });
+      expect(steps.map(batchAt)).toEqual(steps.map((step) => batchAlone(train, step, { seed, batchSize })));
     }), { numRuns: 100 });
   });
 

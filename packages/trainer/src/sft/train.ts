@@ -97,6 +97,7 @@ export async function trainSft(options: SftOptions): Promise<Result<SftEnd, SftF
   const schedule: LearningRateSchedule = {
     peak: settings.learningRate, warmUpSteps: settings.warmUpSteps, totalSteps: epochs * Math.ceil(train.length / batchSize), floor: settings.floor,
   };
+  const batchAt = openBatches(train, settings);
   const validations = [...(options.earlier ?? [])];
   const startedMs = clock();
   const firstStep = state.stepCount;
@@ -125,7 +126,7 @@ export async function trainSft(options: SftOptions): Promise<Result<SftEnd, SftF
     if (step >= schedule.totalSteps) return ok('done');
     if (hasRisen(validations, patience)) return ok('validation-rose');
     if (isOutOfTime) return ok('out-of-time');
-    const batch = batchAt(train, step, settings);
+    const batch = batchAt(step);
     const summed = await gradientOf(options, batch, step);
     if (!summed.ok) return summed;
     if (summed.value === 'aborted') return ok('aborted');
@@ -156,10 +157,8 @@ function hasRisen(validations: readonly ValidationEntry[], patience: number): bo
   return best !== undefined && validations.length - 1 - validations.indexOf(best) >= patience;
 }
 
-/** The examples of a step, which each epoch deals anew, call by call. */
-export function batchAt(train: readonly Example[], step: number, { seed, batchSize }: Pick<SftSettings, 'seed' | 'batchSize'>): readonly Example[] {
-  const stepsAnEpoch = Math.ceil(train.length / batchSize);
-  const first = (step % stepsAnEpoch) * batchSize;
+/** The examples of any step of a run, which each epoch deals anew, call by call. */
+export function openBatches(train: readonly Example[], { seed, batchSize }: Pick<SftSettings, 'seed' | 'batchSize'>): (step: number) => readonly Example[] {
   const byCall = new Map<string, Example[]>();
   for (const example of train) {
     const call = callOf(example);
@@ -167,7 +166,12 @@ export function batchAt(train: readonly Example[], step: number, { seed, batchSi
     if (others === undefined) byCall.set(call, [example]);
     else others.push(example);
   }
-  return openRandom(seed, `epoch:${String(Math.floor(step / stepsAnEpoch))}`).shuffled([...byCall.values()]).flat().slice(first, first + batchSize);
+  const calls = [...byCall.values()];
+  const stepsAnEpoch = Math.ceil(train.length / batchSize);
+  return (step) => {
+    const first = (step % stepsAnEpoch) * batchSize;
+    return openRandom(seed, `epoch:${String(Math.floor(step / stepsAnEpoch))}`).shuffled(calls).flat().slice(first, first + batchSize);
+  };
 }
 
 /** Positions of a pack: what attention costs grows with their square, and so do packs of few with what they do not share. */

@@ -44,6 +44,6 @@ describe('where one is named', () => {
   });
 
   test('by a folder that holds none, it is refused', async () => {
-    expect(await chooseStart({ from: folder, rank: 8, base: BASE })).toEqual({ ok: false, error: { code: 'train/no-start', folder } });
+    expect(await chooseStart({ from: folder, rank: 8, base: BASE })).toEqual({ ok: false, error: { code: 'adapter/file-missing', folder } });
   });
 });

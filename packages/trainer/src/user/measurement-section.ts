@@ -1,6 +1,7 @@
 /** Both looks at the validation side, as a section of the adapter's card. */
 import { summariseBy, summariseEvaluation, type EvaluationSummary } from '../evaluate/summary.ts';
 import type { Rate } from '../evaluate/wilson.ts';
+import { compareLooks, formatComparison } from './compare-looks.ts';
 import type { Measured } from './measure.ts';
 import type { UserDataset } from './prepare-user-dataset.ts';
 
@@ -15,9 +16,11 @@ export function measurementSection(before: Measured, after: Measured, { manifest
     ['right: the call that was meant, or rightly declined', ({ right }) => right], ['wrong: a valid call that was not meant', ({ wrong }) => wrong],
     ['declined, of those that nothing can repair', ({ trueAbstentions }) => trueAbstentions], ['declined, of those that can be repaired', ({ falseAbstentions }) => falseAbstentions],
   ];
+  const worse = formatComparison(compareLooks(before.rows, after.rows));
   const [familiesBefore, familiesAfter] = [summariseBy(before.rows, 'family'), summariseBy(after.rows, 'family')];
   return [
     '## Before and after', '',
+    ...(worse === undefined ? [] : [`**${worse}**`, '']),
     `${is.n} validation examples, ${unseen}; none of them chose the step. They are faults made of calls, ${calls.recorded === 0 ? 'all drawn from the schemas with made-up requests' : 'recorded ones and such as are drawn from the schemas'}: how often your agents fail in these ways is not known here. Deterministic step first, greedy decoding, nothing withheld for low confidence, 95 % intervals.`, '',
     `Before: ${before.adapter === null ? 'the bare model' : `the adapter \`${before.adapter}\``}.`, '',
     '| | before | after |', '|---|---|---|', ...rows.map(([name, of]) => `| ${name} | ${rateText(of(was))} | ${rateText(of(is))} |`), '',

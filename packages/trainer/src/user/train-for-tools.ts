@@ -6,7 +6,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { digestOf, err, isJsonObject, jsonEqual, ok, parseJson, type JsonObject, type Result } from '@contractrl/core';
+import { DEFAULT_ADAPTER_NAME } from '@contractrl/runtime-webgpu/node';
 import { openModel } from '../open-model.ts';
+import { NO_START } from '../open-start.ts';
 import { PACKAGED_DATA } from '../packaged-data.ts';
 import { runSft, type RunSftIssue, type SftSummary } from '../sft/run-sft.ts';
 import { DEFAULT_SFT, type SftEvent, type SftSettings } from '../sft/train.ts';
@@ -57,8 +59,10 @@ export type UserTrainEvent =
   | { readonly kind: 'training'; readonly event: SftEvent };
 
 export interface TrainedForTools extends SftSummary {
-  /** Folder that `repair --adapter` takes. */
+  /** Folder of the new one, as `repair --adapter` takes it. */
   readonly adapter: string;
+  /** What there was before, as `repair --adapter` takes it: `none` for the bare model. */
+  readonly start: string;
   readonly before: Measured;
   /** Undefined where the run was stopped, and goes on with `resume`. */
   readonly after: Measured | undefined;
@@ -132,13 +136,14 @@ export async function trainForTools(options: TrainForToolsOptions): Promise<Resu
   if (!ended.ok) return ended;
   // with its separator a path to a repair, and no name, where `out` is `.` too
   const adapter = `${out}${sep}adapter`;
-  if (ended.value.end === 'aborted' || ended.value.best === undefined) return ok({ ...ended.value, adapter, before: before.value, after: undefined });
+  const trained = { ...ended.value, adapter, start: start.value.name ?? (before.value.adapter === null ? NO_START : DEFAULT_ADAPTER_NAME), before: before.value };
+  if (ended.value.end === 'aborted' || ended.value.best === undefined) return ok({ ...trained, after: undefined });
   const after = await look('after', adapter);
   if (!after.ok) return abortedOr(after.error);
   writeFileSync(join(out, 'after.json'), JSON.stringify(after.value));
   const card = join(adapter, 'README.md');
   writeFileSync(card, `${readFileSync(card, 'utf8')}\n${measurementSection(before.value, after.value, data)}`);
-  return ok({ ...ended.value, adapter, before: before.value, after: after.value });
+  return ok({ ...trained, after: after.value });
 }
 
 function abortedOr(issue: MeasureIssue): Result<never, TrainForToolsIssue> {
