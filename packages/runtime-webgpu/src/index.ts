@@ -44,6 +44,7 @@ export {
 export {
   CALIBRATION_FILE, CALIBRATION_VERSION, confidenceOf, FEATURES, featuresOf, readCalibration, type Calibration, type CalibrationIssue, type ConfidenceMap, type Feature, type Features,
 } from './release/calibration.ts';
+export type { PatchDoubts } from './release/doubts.ts';
 export type { Release } from './release/release.ts';
 export { readPatchSignals, type DecisionSignals, type PatchSignals, type ValueSource } from './release/signals.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

@@ -17,7 +17,7 @@ export const SHIPPED_ADAPTERS: Readonly<Record<ShippedAdapterName, AdapterPins>>
   r8: {
     config: { sha256: '184a884564a338f228541805a9842857db30f057b9b07c94fc503a1aa9d96207', sizeBytes: 469 },
     weights: { sha256: '99ae7cec8c3b1e4ee75993cefa59eb56321f4df5b0dd3b39c08b9de59d890148', sizeBytes: 4_938_632 },
-    calibration: { sha256: '2760637ef7c2c91dc77d866a2cf38377f7aaf174e0caac6ce193e94dc71c72a2', sizeBytes: 9_309 },
+    calibration: { sha256: '8e52c9b9548da64d611ee3be37d4d5ff93b013595cbd4443127adb11136e77d5', sizeBytes: 9_457 },
   },
 };
 

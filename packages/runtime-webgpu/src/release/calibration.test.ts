@@ -5,17 +5,19 @@ import { CALIBRATION_VERSION, confidenceOf, FEATURES, featuresOf, foreignTo, rea
 import { VALUE_SOURCES, type PatchSignals } from './signals.ts';
 
 const DIGEST = 'a'.repeat(64) as Digest;
-const WEIGHTS: Features = { logProbability: 1, margin: 0.5, openLogAllowed: 0.2, abstention: -0.3, retried: -1, unfounded: -2, example: -1, derived: -0.1, literal: 0.4 };
+const WEIGHTS: Features = { logProbability: 1, margin: 0.5, openLogAllowed: 0.2, abstention: -0.3, retried: -1, unfounded: -2, example: -1, derived: -0.1, literal: 0.4, repeated: -3, unmoved: -2 };
 const LOGISTIC: ConfidenceMap = { kind: 'logistic', intercept: 2, weights: WEIGHTS };
 const ISOTONIC: ConfidenceMap = { kind: 'isotonic', feature: 'logProbability', points: [[-4, 0.1], [-2, 0.5], [-1, 0.5], [0, 0.9]] };
 const CALIBRATION: Calibration = { version: CALIBRATION_VERSION, adapterDigest: DIGEST, promptVersion: '2', map: LOGISTIC, threshold: 0.6, report: { rows: 300 } };
 
 const NOTHING = Object.fromEntries(VALUE_SOURCES.map((source) => [source, 0])) as PatchSignals['sources'];
-const signalsOf = (change: Partial<PatchSignals> = {}): PatchSignals => ({ sequenceLogProbability: -0.5, margin: 2, openLogAllowed: -0.1, abstainShare: 0.2, takenBackCount: 0, sources: { ...NOTHING, request: 1 }, ...change });
+const signalsOf = (change: Partial<PatchSignals> = {}): PatchSignals => ({ sequenceLogProbability: -0.5, margin: 2, openLogAllowed: -0.1, abstainShare: 0.2, takenBackCount: 0, sources: { ...NOTHING, request: 1 }, doubts: { repeated: 0, unmoved: 0 }, ...change });
 const anySignals = fc.record({
   sequenceLogProbability: fc.double({ min: -800, max: 0, noNaN: true }), margin: fc.option(fc.double({ min: -60, max: 60, noNaN: true }), { nil: undefined }),
   openLogAllowed: fc.double({ min: -800, max: 0, noNaN: true }), abstainShare: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
-  takenBackCount: fc.nat(9), sources: fc.record(Object.fromEntries(VALUE_SOURCES.map((source) => [source, fc.nat(3)]))).map((sources) => sources as PatchSignals['sources']),
+  takenBackCount: fc.nat(9), sources: fc.record(Object.fromEntries(VALUE_SOURCES.map((source) => [source, fc.nat(3)])))
+    .map((sources) => sources as PatchSignals['sources']),
+  doubts: fc.record({ repeated: fc.nat(3), unmoved: fc.nat(3) }),
 });
 
 describe('features', () => {
@@ -30,6 +32,7 @@ describe('features', () => {
     { what: 'a value from nowhere is unfounded', change: { sources: { ...NOTHING, none: 1 } }, features: { unfounded: 1, example: 0 } },
     { what: 'an example of the description is that, and unfounded', change: { sources: { ...NOTHING, example: 2 } }, features: { unfounded: 1, example: 1 } },
     { what: 'the weakest value of several counts, however many there are', change: { sources: { ...NOTHING, request: 5, derived: 3, literal: 1 } }, features: { unfounded: 0, derived: 1, literal: 1 } },
+    { what: 'a value of another argument, and a member thrown away, are doubts, however many', change: { doubts: { repeated: 2, unmoved: 1 } }, features: { repeated: 1, unmoved: 1, unfounded: 0 } },
     { what: 'a value in the place of another is a second choice', change: { takenBackCount: 4 }, features: { retried: 1 } },
     { what: 'no decision is the widest margin', change: { margin: undefined }, features: { margin: 10 } },
     { what: 'no chance to abstain is none', change: { abstainShare: undefined }, features: { abstention: -10 } },
@@ -73,7 +76,7 @@ describe('the file', () => {
   test('that is no JSON, or of another version, is refused', () => {
     expect(readCalibration('{"version":')).toEqual({ ok: false, error: { code: 'calibration/not-json', issue: 'json/truncated' } });
     expect(readCalibration('[]')).toEqual({ ok: false, error: { code: 'calibration/bad-form', member: '' } });
-    expect(readCalibration(JSON.stringify({ ...CALIBRATION, version: '2' }))).toEqual({ ok: false, error: { code: 'calibration/other-version', expected: '1', found: '2' } });
+    expect(readCalibration(JSON.stringify({ ...CALIBRATION, version: '1' }))).toEqual({ ok: false, error: { code: 'calibration/other-version', expected: '2', found: '1' } });
   });
 
   test.each<[string, JsonValue]>([

@@ -7,14 +7,16 @@ import { err, isJsonArray, isJsonObject, ok, parseJson, type Digest, type JsonOb
 import type { PatchSignals } from './signals.ts';
 
 /** Of the form and of the meaning of the features: another version is another calibration. */
-export const CALIBRATION_VERSION = '1';
+export const CALIBRATION_VERSION = '2';
 export const CALIBRATION_FILE = 'calibration.json';
 
 /**
  * `retried` is 1 where a value was taken back, else 0; `unfounded`, `example`, `derived` and `literal` likewise where the patch writes such a value, and
- * `unfounded` includes `example`, so that a fit which saw no examples holds them to be no better.
+ * `unfounded` includes `example`, so that a fit which saw no examples holds them to be no better; `repeated` and `unmoved` where it has such a doubt.
  */
-export const FEATURES = ['logProbability', 'margin', 'openLogAllowed', 'abstention', 'retried', 'unfounded', 'example', 'derived', 'literal'] as const;
+export const FEATURES = [
+  'logProbability', 'margin', 'openLogAllowed', 'abstention', 'retried', 'unfounded', 'example', 'derived', 'literal', 'repeated', 'unmoved',
+] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = Readonly<Record<Feature, number>>;
 
@@ -56,13 +58,14 @@ const [LOG_FLOOR, MARGIN_CEILING, LOGIT_CEILING] = [-20, 10, 10];
 /** No finite sample makes certain. */
 const CONFIDENCE_FLOOR = 0.001;
 
-export function featuresOf({ sequenceLogProbability, margin = MARGIN_CEILING, openLogAllowed, abstainShare = 0, takenBackCount, sources }: PatchSignals): Features {
+export function featuresOf({ sequenceLogProbability, margin = MARGIN_CEILING, openLogAllowed, abstainShare = 0, takenBackCount, sources, doubts }: PatchSignals): Features {
   const isThere = (count: number): number => (count > 0 ? 1 : 0);
   const { none, example, derived, literal } = sources;
   return {
     logProbability: Math.max(LOG_FLOOR, sequenceLogProbability), margin: Math.max(-MARGIN_CEILING, Math.min(MARGIN_CEILING, margin)), openLogAllowed: Math.max(LOG_FLOOR, openLogAllowed),
     abstention: Math.max(-LOGIT_CEILING, Math.min(LOGIT_CEILING, Math.log(abstainShare / (1 - abstainShare)))),
     retried: isThere(takenBackCount), unfounded: isThere(none + example), example: isThere(example), derived: isThere(derived), literal: isThere(literal),
+    repeated: isThere(doubts.repeated), unmoved: isThere(doubts.unmoved),
   };
 }
 

@@ -8,7 +8,7 @@ import { createProposerMemory, type ProposerOptions } from '../proposer.ts';
 import { createRepairer, type Repairer } from '../repairer.ts';
 import { createScriptedEngine } from '../scripted/engine.ts';
 import type { Tokenizer } from '../tokenizer.ts';
-import { FEATURES, type Calibration, type Features } from './calibration.ts';
+import { CALIBRATION_VERSION, FEATURES, type Calibration, type Features } from './calibration.ts';
 import type { Release } from './release.ts';
 import { readPatchSignals } from './signals.ts';
 
@@ -33,7 +33,9 @@ const ADAPTER = 'a'.repeat(64) as Digest;
 
 /** Values from nowhere are held to be wrong, all others right. */
 const WEIGHTS: Features = { ...(Object.fromEntries(FEATURES.map((feature) => [feature, 0])) as Features), unfounded: -4 };
-const CALIBRATION: Calibration = { version: '1', adapterDigest: ADAPTER, promptVersion: PROMPT_VERSION, map: { kind: 'logistic', intercept: 2, weights: WEIGHTS }, threshold: 0.5, report: {} };
+const CALIBRATION: Calibration = {
+  version: CALIBRATION_VERSION, adapterDigest: ADAPTER, promptVersion: PROMPT_VERSION, map: { kind: 'logistic', intercept: 2, weights: WEIGHTS }, threshold: 0.5, report: {},
+};
 const RELEASE: Release = { calibration: CALIBRATION, threshold: CALIBRATION.threshold };
 const SURE = 1 / (1 + Math.exp(-2));
 const UNSURE = 1 / (1 + Math.exp(2));

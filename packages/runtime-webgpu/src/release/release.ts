@@ -25,8 +25,8 @@ export function releaseAnswer(observation: Observation, text: string, decisions:
   const patch = parsePatch(text);
   const measured = patch.ok ? signalsOfPatch(observation, patch.value, decisions) : undefined;
   if (measured === undefined) return { text, confidence: probability, signals: {} };
-  const { sequenceLogProbability, margin, openLogAllowed, takenBackCount, sources } = measured;
-  const signals: JsonObject = { patch: { sequenceLogProbability, margin: margin ?? null, openLogAllowed, takenBackCount, sources } };
+  const { sequenceLogProbability, margin, openLogAllowed, takenBackCount, sources, doubts } = measured;
+  const signals: JsonObject = { patch: { sequenceLogProbability, margin: margin ?? null, openLogAllowed, takenBackCount, sources, doubts: { ...doubts } } };
   if (release === undefined) return { text, confidence: probability, signals };
   const { calibration, threshold } = release;
   const confidence = confidenceOf(calibration.map, featuresOf(measured));

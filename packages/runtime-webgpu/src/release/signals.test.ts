@@ -43,7 +43,10 @@ describe('the sources of a patch', () => {
     { what: 'the place that a value is moved from', operation: { op: 'move', from: '/note', path: '/place' }, sources: { candidate: 1 } },
     { what: 'no value at all', operation: { op: 'remove', path: '/note' }, sources: {} },
   ])('$what', ({ operation, sources }) => {
-    expect(measure(operation)).toEqual({ ...DECISIONS, sources: only(sources) });
+    const { doubts, ...rest } = measure(operation)!;
+    expect(rest).toEqual({ ...DECISIONS, sources: only(sources) });
+    // what is said once too often is told of in doubts.ts
+    expect(doubts).toEqual({ repeated: operation['value'] === 'by the window' ? 1 : 0, unmoved: 0 });
   });
 
   test('add up over its operations', () => {
@@ -63,14 +66,17 @@ test('decisions add up, the smallest margin counts, forced tokens tell nothing',
 });
 
 describe('signals on record', () => {
-  const { abstainShare, ...rest } = { ...DECISIONS, sources: only({ request: 1 }) };
+  const { abstainShare, ...rest } = { ...DECISIONS, sources: only({ request: 1 }), doubts: { repeated: 1, unmoved: 0 } };
 
   test('are read back as they were', () => {
-    expect(readPatchSignals({ abstainShare: abstainShare!, patch: rest as unknown as JsonObject })).toEqual({ ...DECISIONS, sources: only({ request: 1 }) });
-    expect(readPatchSignals({ patch: { ...rest, margin: null } as unknown as JsonObject })).toEqual({ ...DECISIONS, margin: undefined, abstainShare: undefined, sources: only({ request: 1 }) });
+    expect(readPatchSignals({ abstainShare: abstainShare!, patch: rest as unknown as JsonObject })).toEqual({ ...DECISIONS, ...rest });
+    expect(readPatchSignals({ patch: { ...rest, margin: null } as unknown as JsonObject })).toEqual({ ...rest, margin: undefined, abstainShare: undefined });
   });
 
-  test.each<JsonObject>([{}, { patch: null }, { patch: { ...rest, sources: { request: 1 } } as unknown as JsonObject }, { patch: { ...rest, openLogAllowed: 'x' } as unknown as JsonObject }])('%j are none', (signals) => {
-    expect(readPatchSignals(signals)).toBeUndefined();
+  test.each<readonly [what: string, patch: unknown]>([
+    ['nothing', undefined], ['null', null], ['those without all sources', { ...rest, sources: { request: 1 } }], ['a text for a figure', { ...rest, openLogAllowed: 'x' }],
+    ['those of before there were doubts', { ...rest, doubts: undefined }], ['half of the doubts', { ...rest, doubts: { repeated: 1 } }],
+  ])('%s: there are none', (_, patch) => {
+    expect(readPatchSignals(JSON.parse(JSON.stringify({ abstainShare, patch })) as JsonObject)).toBeUndefined();
   });
 });

@@ -1,10 +1,11 @@
 /**
  * What decoding knows of its own answer: how probable it was under the mask, how narrow its narrowest decision, what the mask had to take away where
- * text was free, what an abstention had, and where the written values come from. A calibration makes one probability of them.
+ * text was free, what an abstention had, where the written values come from, and what speaks against them. A calibration makes one probability of it all.
  * Reference: the laboratory figures on confidence, by which probability and allowed mass tell right from wrong best, and the policy's own abstention worst.
  */
 import { isJsonObject, tokensOf, type Contract, type JsonObject, type JsonPrimitive, type JsonValue, type Observation, type Origin, type Patch } from '@contractrl/core';
 import { originFinder, originsOfPatch } from '@contractrl/core/schema';
+import { doubtsOf, type PatchDoubts } from './doubts.ts';
 
 /** Of one output token. */
 export interface DecisionFigures {
@@ -52,29 +53,33 @@ export type ValueSource = (typeof VALUE_SOURCES)[number];
 export interface PatchSignals extends DecisionSignals {
   /** How many scalars it writes of each source; what it only moves counts where it stood. */
   readonly sources: Readonly<Record<ValueSource, number>>;
+  readonly doubts: PatchDoubts;
 }
 
 /** Undefined for a patch that the gate will refuse. O(sources) for each written scalar. */
 export function signalsOfPatch(observation: Observation, patch: Patch, decisions: DecisionSignals): PatchSignals | undefined {
   const written = originsOfPatch(observation, patch);
-  if (written === undefined) return undefined;
+  const doubts = doubtsOf(observation, patch);
+  if (written === undefined || doubts === undefined) return undefined;
   const sources: Record<ValueSource, number> = { request: 0, context: 0, candidate: 0, literal: 0, derived: 0, example: 0, none: 0 };
   for (const { origin, value } of written) sources[sourceOf(origin, value, observation.contract)] += 1;
   const { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount } = decisions;
-  return { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount, sources };
+  return { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount, sources, doubts };
 }
 
 /** The signals of a proposal's patch as they stand in its record, read back; undefined where there are none. */
 export function readPatchSignals({ patch, abstainShare }: JsonObject): PatchSignals | undefined {
   if (patch === undefined || !isJsonObject(patch)) return undefined;
-  const { sequenceLogProbability, margin, openLogAllowed, takenBackCount, sources } = patch;
+  const { sequenceLogProbability, margin, openLogAllowed, takenBackCount, sources, doubts } = patch;
   const isNumber = (value: JsonValue | undefined): value is number => typeof value === 'number';
   if (!isNumber(sequenceLogProbability) || !isNumber(openLogAllowed) || !isNumber(takenBackCount) || sources === undefined || !isJsonObject(sources)) return undefined;
+  if (doubts === undefined || !isJsonObject(doubts)) return undefined;
+  const { repeated, unmoved } = doubts;
   const counts = VALUE_SOURCES.map((source) => [source, sources[source]] as const);
-  if (!counts.every(([, count]) => isNumber(count))) return undefined;
+  if (!isNumber(repeated) || !isNumber(unmoved) || !counts.every(([, count]) => isNumber(count))) return undefined;
   return {
     sequenceLogProbability, openLogAllowed, takenBackCount, margin: isNumber(margin) ? margin : undefined, abstainShare: isNumber(abstainShare) ? abstainShare : undefined,
-    sources: Object.fromEntries(counts) as PatchSignals['sources'],
+    sources: Object.fromEntries(counts) as PatchSignals['sources'], doubts: { repeated, unmoved },
   };
 }
 

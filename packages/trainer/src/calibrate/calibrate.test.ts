@@ -41,7 +41,7 @@ const knowing: Proposer = {
     const [isRight, isDeclined] = [index % 3 !== 0, index % 10 === 9];
     const patch: JsonObject = {
       sequenceLogProbability: isRight !== (index % 7 === 0) ? -0.1 : -2, margin: 1, openLogAllowed: 0, takenBackCount: 0,
-      sources: { request: 1, context: 0, candidate: 0, literal: 0, derived: 0, example: 0, none: 0 },
+      sources: { request: 1, context: 0, candidate: 0, literal: 0, derived: 0, example: 0, none: 0 }, doubts: { repeated: 0, unmoved: 0 },
     };
     const text = isDeclined ? '{"abstain":"ambiguous"}' : addCity(isRight ? String(index) : 'elsewhere');
     return Promise.resolve(ok({ kind: 'text' as const, text, confidence: 0.5, maskDigest: undefined, cost: COST, signals: isDeclined ? {} : { patch } }));
