@@ -94,6 +94,7 @@ function overSupervised(measured: readonly MeasuredEvaluation[], runs: readonly 
   const optimised = optimisedRun(runs);
   const start = optimised === undefined ? undefined : startOf(runs, optimised);
   if (optimised === undefined || start === undefined) return { what, bar, value: optimised === undefined ? `no log of ${OPTIMISED}` : `no log of what ${optimised.name} began with`, isMet: undefined };
+  if (optimised.adapterDigest === start.adapterDigest) return { what, bar, value: `none: no look of ${optimised.name} at validation was better than its start, which it kept`, isMet: false };
   const supervised = rowsOf(measured, start.name, 'bfcl', 'policy');
   if (typeof supervised === 'string') return { what, bar, value: supervised, isMet: undefined };
   return withRows(what, bar, rowsOf(measured, optimised.name, 'bfcl', 'policy'), (rows) => {

@@ -2,7 +2,7 @@
 import { summariseBy, summariseEvaluation } from '@contractrl/trainer';
 import { machine, mark, table, type Cells } from '../markdown.ts';
 import { rateOf } from '../report.ts';
-import { mean, quantile } from '../statistics.ts';
+import { mean } from '../statistics.ts';
 import { barsOf, differenceText } from './bars.ts';
 import { classesOf, ERROR_CLASS_NAMES, ERROR_CLASSES } from './error-class.ts';
 import type { ArmName } from './evaluations.ts';
@@ -108,16 +108,15 @@ function rankSection(measured: readonly MeasuredEvaluation[], runs: readonly Tra
   ];
 }
 
-const COMPARED_HEAD: Cells = ['n', 'right', 'wrong', `difference to ${SHIPPED}`, 'p', 'p50 ms', 'p95 ms'];
+const COMPARED_HEAD: Cells = ['n', 'right', 'wrong', `difference to ${SHIPPED}`, 'p'];
 
 /** Beside the adapter that ships, and not beside itself. */
 function comparedCells(one: MeasuredEvaluation, shipped: MeasuredEvaluation | undefined): Cells {
   const { rows } = one;
   const compared = shipped === undefined || shipped === one ? undefined : compare(rows, shipped.rows);
-  const ms = (share: number): string => decimal(quantile(rows.map(({ row }) => row.totalMs), share), 0);
   return [
     String(rows.length), rateOf(rateWhere(rows, isRightRow)), String(rows.filter(({ score }) => score.verdict === 'silently-wrong').length),
-    ...(compared === undefined ? ['', ''] : [differenceText(compared.difference), pText(compared.worstP)]), ms(0.5), ms(0.95),
+    ...(compared === undefined ? ['', ''] : [differenceText(compared.difference), pText(compared.worstP)]),
   ];
 }
 
@@ -250,7 +249,7 @@ function calibrationSection(runs: readonly TrainingRun[], plots: readonly string
   return [
     '## Confidence',
     '',
-    'Fitted on examples of the validation side alone, where the threshold follows from a rule that was fixed before. That the adapter which ships is fitted on those of public sources was decided when results under a fit on all of them were known.',
+    'Fitted on examples of the validation side alone, where the threshold follows from a rule that was fixed before. That the adapter which ships is fitted on those of public sources was decided when results under a fit on all of them were known. What a patch is told by was chosen on more patches of that side, among them these, so the figures are somewhat too good.',
     '',
     table(
       ['adapter', 'patches', 'right', 'map', 'calibration error', 'Brier', 'area under the curve', 'at most wrong', 'threshold', 'released', 'of them wrong'],
@@ -316,6 +315,7 @@ const LIMITS: Cells = [
   '- *Failed*: neither a dispatch nor a decision to decline. *Collateral*: changed leaves outside the reported pointers, a dispatched call. Intervals are 95 %, Wilson for shares.',
   '- *system* is the product: deterministic step, adapter, and the release rule where a calibration stands beside the adapter. *system-open* withholds nothing. *policy* is the model alone. *full-regeneration* is the bare base model writing whole objects.',
   '- Decoding is greedy; the seeds are those of the corruptions. A BFCL call can be chosen by several seeds, spoilt in another way, so cases of different seeds are not independent.',
+  '- Times are those of a machine that had more to do, see *load*: they tell an attempt from a step without one. Engines and ranks are timed in turns in the runtime report.',
   '- The corruptions are made by rule and are not a sample of real faults. The families and the calls that no patch may mend were made by the trainer’s own corruptions, of which the policy has seen others.',
   '- Times are of one machine under the load that stands beside them.',
 ];

@@ -139,6 +139,8 @@ describe('bars', () => {
     const about = 'group-relative optimisation';
     expect(barsOf([start, end], [run, optimised]).find(({ what }) => what.includes(about))).toMatchObject({ isMet: true, value: expect.stringMatching(/^0\.250 .*, grpo less r8$/u) });
     expect(barOf(barsOf([start, same], [run, optimised]), about)).toEqual([false]);
+    // no step was better than the start: the run ended with the adapter that it began with, and stands before it in the list
+    expect(barOf(barsOf([], [{ ...optimised, adapterDigest: run.adapterDigest }, run]), about)).toEqual([false]);
     expect(barOf(barsOf([start, end], [run]), about)).toEqual([undefined]);
     expect(barOf(barsOf([start, end], [run, { ...optimised, identity: { method: 'grpo', from: 'd'.repeat(64) } }]), about)).toEqual([undefined]);
   });

@@ -76,9 +76,10 @@ export function isOptimised({ identity }: Pick<TrainingRun, 'identity'>): boolea
   return identity['method'] === 'grpo';
 }
 
-/** The run whose adapter a group-relative one began with; undefined where it was not kept. */
-export function startOf(runs: readonly TrainingRun[], { identity }: TrainingRun): TrainingRun | undefined {
-  return runs.find(({ adapterDigest }) => adapterDigest === identity['from']);
+/** The run whose adapter a group-relative one began with; undefined where it was not kept. Where no step was better than the start, the run and others like it ended with that adapter too. */
+export function startOf(runs: readonly TrainingRun[], run: TrainingRun): TrainingRun | undefined {
+  const same = runs.filter((other) => other !== run && other.adapterDigest === run.identity['from']);
+  return same.find((other) => !isOptimised(other)) ?? same[0];
 }
 
 export function lowestLoss({ entries }: TrainingRun): number | undefined {
