@@ -1,11 +1,10 @@
 /** The engine of browsers in Node: the same runtime file, weight format and settings, without a page around it. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createVocabulary, type Vocabulary } from '@contractrl/grammar-mask';
-import { createOrtEngine, createTokenizer, readAdapter, readGguf, type Engine, type EnginePhase, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
-import { DEFAULT_ADAPTER_FOLDER, fetchModel } from '@contractrl/runtime-webgpu/node';
+import { createOrtEngine, createTokenizer, readGguf, type Engine, type EnginePhase, type OrtRuntime, type Tokenizer } from '@contractrl/runtime-webgpu';
+import { DEFAULT_ADAPTER_FOLDER, fetchModel, readAdapterFolder } from '@contractrl/runtime-webgpu/node';
 
 export interface WasmRuntime {
   readonly engine: Engine;
@@ -30,8 +29,7 @@ export async function openWasmRuntime(threads: number, modelPath: string | undef
     logitWidth: model.vocabularySize, tokens: tokenizer.tokens, stopIds: tokenizer.stopIds, encode: (text) => tokenizer.encodePlain(text),
   }));
   const engine = taken(await createOrtEngine({ ort: await importOrt('wasm', threads), model, graph: { format: 'f32', weights: 'files' }, executionProvider: 'wasm', onProgress }));
-  const [weights, config] = await Promise.all([readFile(join(DEFAULT_ADAPTER_FOLDER, 'adapter_model.safetensors')), readFile(join(DEFAULT_ADAPTER_FOLDER, 'adapter_config.json'), 'utf8')]);
-  taken(engine.useAdapter(taken(await readAdapter(new Uint8Array(weights), config))));
+  taken(engine.useAdapter(taken(await readAdapterFolder(DEFAULT_ADAPTER_FOLDER))));
   return { engine, tokenizer, vocabulary };
 }
 

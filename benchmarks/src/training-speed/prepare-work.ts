@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Digest } from '@contractrl/core';
 import { writeAdapter, type GgufModel, type LinearName } from '@contractrl/runtime-webgpu';
+import { ADAPTER_FILES } from '@contractrl/runtime-webgpu/node';
 import { dequantise, EMBEDDING, groupMatrices, HEAD, LINEAR_GROUPS, linearShape, OUTPUT_NORM, ROPE_DIVISORS, vectorTensor, writeSafetensors, type FloatTensor, type GroupName } from '@contractrl/runtime-webgpu/onnx';
 import { buildDataset, encodeExample, indexEvaluation, openBatches, openModel, openSource, syntheticSource, type OpenedModel } from '@contractrl/trainer';
 import { adapterOf, initialParameters } from '@contractrl/trainer/gradient';
@@ -67,8 +68,8 @@ export async function prepareWork({ folder, model: path, rank, stepCount, batchS
   const adapterFolder = join(folder, 'adapter');
   mkdirSync(adapterFolder, { recursive: true });
   const { weights, configText } = writeAdapter(adapterOf(model.config, initialParameters(model.config, lora), '0'.repeat(64) as Digest), base);
-  writeFileSync(join(adapterFolder, 'adapter_model.safetensors'), weights);
-  writeFileSync(join(adapterFolder, 'adapter_config.json'), configText);
+  writeFileSync(join(adapterFolder, ADAPTER_FILES.weights), weights);
+  writeFileSync(join(adapterFolder, ADAPTER_FILES.config), configText);
   const weightsFile = join(folder, 'base.safetensors');
   writeFileSync(weightsFile, writeSafetensors(weightsOf(model)));
   const steps = stepsOf(opened, stepCount, batchSize);

@@ -315,7 +315,6 @@ const LIMITS: Cells = [
   '- *Failed*: neither a dispatch nor a decision to decline. *Collateral*: changed leaves outside the reported pointers, a dispatched call. Intervals are 95 %, Wilson for shares.',
   '- *system* is the product: deterministic step, adapter, and the release rule where a calibration stands beside the adapter. *system-open* withholds nothing. *policy* is the model alone. *full-regeneration* is the bare base model writing whole objects.',
   '- Decoding is greedy; the seeds are those of the corruptions. A BFCL call can be chosen by several seeds, spoilt in another way, so cases of different seeds are not independent.',
-  '- Times are those of a machine that had more to do, see *load*: they tell an attempt from a step without one. Engines and ranks are timed in turns in the runtime report.',
   '- The corruptions are made by rule and are not a sample of real faults. The families and the calls that no patch may mend were made by the trainer’s own corruptions, of which the policy has seen others.',
-  '- Times are of one machine under the load that stands beside them.',
+  '- Times are of one machine under the load that stands beside them, which differs from row to row. Engines and ranks are timed in turns in the runtime report.',
 ];

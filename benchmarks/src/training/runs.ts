@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '@contractrl/core';
+import { ADAPTER_FILES } from '@contractrl/runtime-webgpu/node';
 import { fromJsonLines, toJsonLines } from '../record.ts';
 
 /** A line of a log. Supervised runs have a loss; group-relative ones have a reward and what it is made of. */
@@ -56,8 +57,8 @@ export interface RiskPoint {
   readonly risk: number;
 }
 
-const [IDENTITY, LOG, DIGEST, CALIBRATION] = ['run.json', 'metrics.jsonl', 'adapter.sha256', 'calibration.json'];
-const [ADAPTER, WEIGHTS] = ['adapter', 'adapter_model.safetensors'];
+const [IDENTITY, LOG, DIGEST, ADAPTER] = ['run.json', 'metrics.jsonl', 'adapter.sha256', 'adapter'];
+const { weights: WEIGHTS, calibration: CALIBRATION } = ADAPTER_FILES;
 
 /** Copies what the report needs of the run in `from`; its folder is `runs/<name>`. File errors are thrown. */
 export async function keepRun(folder: string, name: string, from: string): Promise<void> {
