@@ -6,7 +6,8 @@ import { parseJson } from '../json/parse.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../json/value.ts';
 import type { Violation } from '../validate/violation.ts';
 
-export type ConversionRule = 'text-to-json' | 'integer-to-text' | 'boolean-to-text' | 'enum-case' | 'list-of-one' | 'only-element';
+/** The rules that write a value; the last makes several of one text, and `leaked-markup.ts` reads them. */
+export type ConversionRule = 'text-to-json' | 'integer-to-text' | 'boolean-to-text' | 'enum-case' | 'list-of-one' | 'only-element' | 'leaked-markup';
 
 export interface Conversion {
   readonly rule: ConversionRule;
@@ -26,7 +27,7 @@ export function conversionsOf(value: JsonValue, violations: readonly Violation[]
 }
 
 /** The text must be exactly how the value is written: `"5"`, not `"05"`, `" 5"` or `"5.0"`. Lists and objects may be spaced as they like. */
-function jsonOfText(text: string): readonly Conversion[] {
+export function jsonOfText(text: string): readonly Conversion[] {
   const json = parseJson(text);
   if (!json.ok || typeof json.value === 'string') return [];
   const isExact = isJsonArray(json.value) || isJsonObject(json.value) || JSON.stringify(json.value) === text;

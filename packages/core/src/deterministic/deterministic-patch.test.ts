@@ -77,6 +77,68 @@ describe('one reading: the value is written as the schema wants it', () => {
   });
 });
 
+describe('the markup of a call in a text', () => {
+  const NOTE = { content: { type: 'string' }, tags: { type: 'array', items: { type: 'string' }, minItems: 1 }, days: { type: 'integer' } };
+  const note = (content: string, more: JsonObject = { required: ['content', 'tags'] }, contract: JsonObject = {}): DeterministicPatch | undefined => (
+    patchFor(contractOf(NOTE, contract, more), JSON.stringify({ content }))
+  );
+  const split = { patch: [{ op: 'replace', path: '/content', value: 'Done.' }, { op: 'add', path: '/tags', value: ['ops'] }], rules: ['leaked-markup', 'leaked-markup'] };
+
+  test.each([
+    ['ended by its own name, the next one open', 'Done.</content>\n<parameter name="tags">["ops"]'],
+    ['ended by the element', 'Done.</parameter>\n<parameter name="tags">["ops"]</parameter>\n</invoke>'],
+    ['with a namespace', 'Done.</x:parameter>\n<x:parameter name="tags">["ops"]</x:parameter>\n</x:invoke>\n</x:function_calls>'],
+    ['with the name behind an equals sign', '\nDone.\n</parameter>\n<parameter=tags>\n["ops"]\n</parameter>\n</function>\n</tool_call>'],
+    ['with the name as element', 'Done.</content>\n<tags>["ops"]</tags>\n'],
+    ['with keys and values', 'Done.</arg_value>\n<arg_key>tags</arg_key>\n<arg_value>["ops"]</arg_value></tool_call>'],
+  ])('an argument that swallowed the next one is split: %s', (_, content) => expect(note(content)).toEqual(split));
+
+  test('the end of the argument alone is taken off where the schema refuses the whole, and what is left is read as the schema wants it', () => {
+    const rules = ['leaked-markup'];
+    expect(one({ enum: ['open', 'closed'] }, '"open</parameter>"')).toEqual({ patch: [{ op: 'replace', path: '/a', value: 'open' }], rules });
+    expect(one({ type: 'integer' }, '"5</a>\\n</invoke>"')).toEqual({ patch: [{ op: 'replace', path: '/a', value: 5 }], rules });
+  });
+
+  test('two that were swallowed are both given back, within the budget', () => {
+    const content = 'Done.</parameter><parameter name="days">3</parameter><parameter name="tags">["ops"]</parameter>';
+    expect(note(content, { required: ['tags'] }, { operationBudget: 3 })?.patch).toEqual([
+      { op: 'replace', path: '/content', value: 'Done.' }, { op: 'add', path: '/days', value: 3 }, { op: 'add', path: '/tags', value: ['ops'] },
+    ]);
+    expect(note(content, { required: ['tags'] }, { operationBudget: 2 })).toBeUndefined();
+  });
+
+  test.each([
+    ['its own value is lost', '</parameter>\n<parameter name="tags">["ops"]'],
+    ['the swallowed value is lost', 'Done.</parameter>\n<parameter name="tags"></parameter>'],
+    ['the text is about markup', 'Write <parameter name="a">b</parameter>\n<parameter name="tags">["ops"]'],
+    ['the next begins before one has ended', 'Done.</parameter>\n<parameter name="tags">["ops"]<parameter name="days">3</parameter>'],
+    ['words follow', 'Done.</parameter> and then <parameter name="tags">["ops"]</parameter>'],
+    ['another call follows', 'Done.</parameter></invoke><parameter name="tags">["ops"]</parameter>'],
+    ['the name is given twice', 'Done.</parameter><parameter name="tags">["ops"]</parameter><parameter name="tags">["b"]</parameter>'],
+    ['the name is not declared', 'Done.</parameter><parameter name="tags">["ops"]</parameter><parameter name="labels">["b"]</parameter>'],
+    ['the name is one of a prototype', 'Done.</parameter><parameter name="tags">["ops"]</parameter><parameter name="__proto__">{}</parameter>'],
+    ['the value does not fit', 'Done.</parameter><parameter name="tags">[]</parameter>'],
+    ['the key has no value', 'Done.</arg_value><arg_key>tags</arg_key>["ops"]'],
+  ])('left to the policy where %s', (_, content) => expect(note(content)).toBeUndefined());
+
+  test('two texts that hold what is missing leave open which of them swallowed it', () => {
+    const contract = contractOf({ a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } }, {}, { required: ['c'] });
+    const text = 'x</parameter><parameter name="c">y';
+    expect(patchFor(contract, JSON.stringify({ a: text, b: 'x' }))?.rules).toEqual(['leaked-markup', 'leaked-markup']);
+    expect(patchFor(contract, JSON.stringify({ a: text, b: text }))).toBeUndefined();
+  });
+
+  test('a text that may be a number or not has two readings', () => {
+    expect(patchFor(contractOf({ a: { type: 'string' }, c: { type: ['string', 'integer'] } }, {}, { required: ['c'] }), JSON.stringify({ a: 'x</a><c>5</c>' }))).toBeUndefined();
+  });
+
+  test('neither an immutable text nor one whose operations are not allowed is split', () => {
+    const content = 'Done.</content>\n<parameter name="tags">["ops"]';
+    expect(note(content, { required: ['tags'] }, { immutablePaths: ['/content'] })).toBeUndefined();
+    expect(note(content, { required: ['tags'] }, { allowedOperations: ['replace'] })).toBeUndefined();
+  });
+});
+
 describe('two readings, or none: left to the policy', () => {
   test.each<[string, JsonObject, string]>([
     ['a number that is not written as numbers are', { type: 'integer' }, '"05"'],

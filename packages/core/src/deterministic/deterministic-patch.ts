@@ -13,7 +13,8 @@ import { roundedNumbers } from '../repair/accepted-call.ts';
 import { lettersOf } from '../validate/near-miss.ts';
 import { validateValue } from '../validate/validate.ts';
 import type { Violation, ViolationCode } from '../validate/violation.ts';
-import { conversionsOf, type ConversionRule } from './conversions.ts';
+import { conversionsOf, jsonOfText, type ConversionRule } from './conversions.ts';
+import { readLeakedMarkup, type ArgumentText } from './leaked-markup.ts';
 
 export type DeterministicRule = ConversionRule | 'drop-null' | 'rename-member';
 
@@ -77,13 +78,13 @@ interface Option {
 function onlyHelp(seek: Seek, found: Found, place: JsonPointer): Found | undefined {
   const codes = new Set(found.violations.filter(({ pointer }) => pointer === place).map(({ code }) => code));
   const value = resolvePointer(found.document, place);
-  if (value === undefined) return undefined;
   const isOfOtherKind = KIND_CODES.some((code) => codes.has(code));
   const { contract } = seek;
   // the first of these that helps at all must help in one way only
   const tiers = [
-    ...(codes.has('additional_property') ? renames(contract, found.document, place, value) : []),
-    ...(isOfOtherKind ? [replacements(seek, found, place, value), drops(seek, place, value)] : []),
+    ...(value !== undefined && codes.has('additional_property') ? renames(contract, found.document, place, value) : []),
+    ...(value !== undefined && isOfOtherKind ? [replacements(seek, found, place, value), drops(seek, place, value)] : []),
+    splits(contract, found.document, place),
   ];
   for (const options of tiers) {
     const helping = options.flatMap((option) => withOption(seek, found, place, option) ?? []);
@@ -129,6 +130,34 @@ function renames(contract: Contract, document: JsonValue, place: JsonPointer, va
     operations: [move, { op: 'replace', path, value: conversion.value }], rules: ['rename-member', conversion.rule], needsNarrowText: conversion.needsNarrowText,
   }));
   return [[{ operations: [move], rules: ['rename-member'] }], rewritten];
+}
+
+/** Each more doubles the readings, and each of those is judged. */
+const MAX_PARTS = 4;
+
+/** A text that holds its own end, as markup, and maybe other arguments after it: that at `place`, or the one that swallowed what is missing there. */
+function splits(contract: Contract, document: JsonValue, place: JsonPointer): readonly Option[] {
+  const parent = parentOf(place);
+  const container = parent === undefined ? undefined : resolvePointer(document, parent);
+  if (parent === undefined || !isJsonObject(container)) return [];
+  const missing = lastTokenOf(place) ?? '';
+  const declared = declaredNames(schemaAt(contract, document, parent));
+  return Object.entries(container).flatMap(([name, text]) => {
+    const parts = typeof text === 'string' && (name === missing || !Object.hasOwn(container, missing)) ? readLeakedMarkup(name, text) ?? [] : [];
+    const [, ...swallowed] = parts;
+    const isAbout = name === missing || swallowed.some((part) => part.name === missing);
+    const isNew = swallowed.every((part, index) => declared.includes(part.name) && !Object.hasOwn(container, part.name) && swallowed.findIndex((each) => each.name === part.name) === index);
+    return isAbout && isNew && parts.length <= MAX_PARTS ? readingsOf(parts).map((values): Option => ({
+      operations: values.map((value, index) => ({ op: index === 0 ? 'replace' : 'add', path: childOf(parent, parts[index]?.name ?? ''), value })), rules: parts.map(() => 'leaked-markup'),
+    })) : [];
+  });
+}
+
+/** Every way to take each text as it stands or as JSON: which of them the schema wants is the judge's to say. */
+function readingsOf(parts: readonly ArgumentText[]): readonly (readonly JsonValue[])[] {
+  return parts.reduce<readonly (readonly JsonValue[])[]>((before, { text }) => (
+    [text, ...jsonOfText(text).map(({ value }) => value)].flatMap((value) => before.map((values) => [...values, value]))
+  ), [[]]);
 }
 
 function withOption({ contract, lossy }: Seek, found: Found, place: JsonPointer, { operations, rules, needsNarrowText = false }: Option): Found | undefined {

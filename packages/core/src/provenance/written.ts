@@ -44,10 +44,12 @@ export function traceRead(document: JsonValue): Traced {
 
 /** After the deterministic step: what a rule made of a value comes of that value. */
 export function traceCertain(read: Traced, { patch, rules }: DeterministicPatch): Traced {
-  return patch.reduce((before, operation, index) => traceOperation(before, operation, ({ path }) => (value, inside) => {
+  return patch.reduce((before, operation, index) => traceOperation(before, operation, ({ op, path }) => (value, inside) => {
     // the others move or remove
     const rule = rules[index] as ConversionRule;
-    const origin = originAt(before, rule === 'only-element' ? `${path}/0${inside}` as JsonPointer : path);
+    // only what a text swallowed is added, behind the operation that shortens the text
+    const place = op === 'add' ? patch.slice(0, index).findLast((earlier) => earlier.op === 'replace')?.path ?? path : path;
+    const origin = originAt(before, rule === 'only-element' ? `${place}/0${inside}` as JsonPointer : place);
     return origin.kind === 'candidate' ? { ...origin, rule, start: 0, end: String(value).length } : origin;
   }), read);
 }

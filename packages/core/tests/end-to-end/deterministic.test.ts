@@ -30,7 +30,7 @@ async function repair({ id, tool, contract, failing_call: call }: BugCase): Prom
   }), NO_POLICY);
 }
 
-test('of all calls, 27 come out right, none wrong, and all others are declined', async () => {
+test('of all calls, 28 come out right, none wrong, and all others are declined', async () => {
   const rows = await Promise.all(cases.map(async (bug) => ({ bug, outcome: await repair(bug) })));
   const table = Object.fromEntries(rows.map(({ bug, outcome }) => {
     if (!('arguments' in outcome)) return [bug.id, bug.acceptable === 'abstain' ? 'declined, rightly' : 'declined'];
@@ -40,7 +40,7 @@ test('of all calls, 27 come out right, none wrong, and all others are declined',
   }));
   expect(rows.every(({ outcome: { attempts } }) => attempts === 0)).toBe(true);
   expect(Object.values(table).filter((verdict) => verdict.startsWith('WRONG'))).toEqual([]);
-  expect(Object.values(table).filter((verdict) => verdict.startsWith('right'))).toHaveLength(27);
+  expect(Object.values(table).filter((verdict) => verdict.startsWith('right'))).toHaveLength(28);
   expect(table).toMatchInlineSnapshot(`
     {
       "BC-002": "right: text-to-json",
@@ -92,7 +92,7 @@ test('of all calls, 27 come out right, none wrong, and all others are declined',
       "BC-081": "declined",
       "BC-082": "declined, rightly",
       "BC-084": "declined, rightly",
-      "BC-085": "declined",
+      "BC-085": "right: leaked-markup",
       "BC-086": "declined, rightly",
       "BC-087": "right: enum-case",
       "BC-092": "declined, rightly",

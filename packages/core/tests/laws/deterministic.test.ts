@@ -26,7 +26,7 @@ const anyValue = fc.constantFrom<JsonValue>(
 );
 /** Notations with one reading, so that repairs are not rare. */
 const CERTAIN: Readonly<Record<string, readonly JsonValue[]>> = {
-  count: [5, '5'], Count: ['5', 7], flag: [true, 'true'], state: ['OPEN', 'open'], ids: [[1], ['1'], 5, '[1,2]'], zip: [12345, '12345'], note: [null, 'a'],
+  count: [5, '5'], Count: ['5', 7], flag: [true, 'true'], state: ['OPEN', 'open'], ids: [[1], ['1'], 5, '[1,2]'], zip: [12345, '12345', '12345</zip>', '12345</parameter>\n<parameter name="flag">true'], note: [null, 'a'],
   when: ['null', '5', null], max_lines: ['5', null], maxLines: [5, '5'], nested: [{ tags: 'a' }, '{"tags":["a"]}', { TAGS: ['a'] }, { tags: '["a"]', ok: 'false' }],
 };
 const member = fc.constantFrom(...Object.entries(CERTAIN), ...Object.entries(CERTAIN), ['MaxLines', [3]] as const, ['extra', [3]] as const).chain(([name, values]) =>
@@ -50,7 +50,7 @@ function contractOf(request: RepairRequest): Contract {
   return contract.value;
 }
 
-test('what is dispatched is valid to a second Ajv, and no leaf has changed outside of what the verifier named', async () => {
+test('what is dispatched is valid to a second Ajv, and no leaf has changed outside of what the verifier named, but where a value was moved or had been swallowed', async () => {
   const isValid = new Ajv2020({ strict: false, ownProperties: true }).compile(SCHEMA);
   let repaired = 0;
   await fc.assert(fc.asyncProperty(members, restrictions, async (entries, restriction) => {
@@ -63,7 +63,7 @@ test('what is dispatched is valid to a second Ajv, and no leaf has changed outsi
     expect(JSON.parse(outcome.argumentsText)).toEqual(outcome.arguments);
     if (outcome.status !== 'repaired') return;
     repaired += 1;
-    const named = [...outcome.reports.map(({ pointer }) => pointer), ...outcome.patch.flatMap((operation) => (operation.op === 'move' ? [operation.path] : []))];
+    const named = [...outcome.reports.map(({ pointer }) => pointer), ...outcome.patch.flatMap(({ op, path }) => (op === 'move' || op === 'add' ? [path] : []))];
     for (const leaf of changedLeaves(Object.fromEntries(entries), outcome.arguments)) {
       expect(named.some((pointer) => isPrefix(pointer, leaf))).toBe(true);
       expect(restriction.immutablePaths.some((locked) => isPrefix(locked as JsonPointer, leaf))).toBe(false);
