@@ -5,7 +5,8 @@ import { rateOf } from '../report.ts';
 import { mean } from '../statistics.ts';
 import { differenceText, optimisedRun } from './bars.ts';
 import { compare, find, type MeasuredEvaluation } from './measured.ts';
-import { isOptimised, unsafeOf, type LogEntry, type TrainingRun } from './runs.ts';
+import { isOptimised, startOf, unsafeOf, type LogEntry, type TrainingRun } from './runs.ts';
+import type { ScoredRow } from './score-rows.ts';
 import { decimal, isRightRow, meanCollateral, rateWhere } from './tables.ts';
 
 /** Where weights of the reward stand in a run's settings. */
@@ -14,44 +15,65 @@ const REWARDS = 'rewards';
 /** How long a run is, which stands in a column of its own. */
 const LENGTH = 'steps';
 
-/** Runs that had another start, base or data than the reference stand among the runs alone: nothing says what their settings gave. */
+/** Where the log of a start was not kept, its run goes by this many digits of what it began with. */
+const DIGEST_LENGTH = 12;
+
+interface Line {
+  readonly run: TrainingRun;
+  readonly changes: readonly string[];
+  /** What the run is held against. */
+  readonly against: TrainingRun | undefined;
+}
+
 export function optimisedSection(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): Cells {
   const reference = optimisedRun(runs);
   if (reference === undefined) return [];
-  const varied = runs.filter((run) => run !== reference && isOptimised(run) && isComparable(run, reference)).map((run) => ({ run, changes: changesOf(run, reference) }));
+  const others = runs.filter((run) => run !== reference && isOptimised(run));
+  const varied = others.filter((run) => isComparable(run, reference)).map((run) => ({ run, changes: changesOf(run, reference) }));
+  const controlOf = (run: TrainingRun): TrainingRun => varied.find((other) => other.changes.length === 0 && lengthOf(other.run) === lengthOf(run))?.run ?? reference;
   const areRewards = (changes: readonly string[]): boolean => changes.length > 0 && changes.every((change) => change.startsWith(`${REWARDS}.`));
-  const part = (title: string, some: typeof varied): Cells => (some.length === 0 ? [] : [
-    `### ${title}`, '', table(HEAD, [{ run: reference, changes: [] as readonly string[] }, ...some].map(({ run, changes }) => lineOf(measured, run, reference, changes))), '',
+  const first: Line = { run: reference, changes: [], against: startOf(runs, reference) };
+  const lines = varied.map(({ run, changes }): Line => ({ run, changes, against: controlOf(run) === run ? startOf(runs, run) : controlOf(run) }));
+  const elsewhere = others.filter((run) => !isComparable(run, reference)).map((run): Line => ({ run, changes: changesOf(run, reference), against: startOf(runs, run) }));
+  const part = (title: string, some: readonly Line[], before: readonly Line[] = []): Cells => (some.length === 0 ? [] : [
+    `### ${title}`, '', table(HEAD, [...before, ...some].map((line) => cellsOf(measured, runs, line))), '',
   ]);
-  const [weights, others] = [varied.filter(({ changes }) => areRewards(changes)), varied.filter(({ changes }) => !areRewards(changes))];
-  const isAlone = varied.length === 0;
+  const [weights, parts] = [lines.filter(({ changes }) => areRewards(changes)), lines.filter(({ changes }) => !areRewards(changes))];
   return [
     '## Group-relative optimisation',
     '',
-    `Runs that began with the same adapter as *${reference.name}*, on the same examples. *Changed* is what their settings do not share with it. Success, wrong and declined falsely are shares of greedy episodes of the validation side, at the `
-      + 'first look and at that with the highest reward, whose adapter was kept. A reward of other weights is another measure. The difference is that of the policy on the BFCL cases that both have, less the run above.',
+    `*Changed* is what a run’s settings do not share with *${reference.name}*. Success, wrong and declined falsely are shares of greedy episodes of the validation side, at the first look and at that with the highest reward, `
+      + 'whose adapter was kept. A reward of other weights is another measure. The difference is that of the policy on the BFCL cases that both have, less the run named beside it: the unchanged run of that length, or what the run began with.',
     '',
-    ...(isAlone ? [table(HEAD, [lineOf(measured, reference, reference, [])]), ''] : []),
-    ...part('Parts taken away', others), ...part('Weights of the reward', weights),
+    ...(lines.length === 0 ? [table(HEAD, [cellsOf(measured, runs, first)]), ''] : []),
+    ...part('Parts taken away', parts, [first]), ...part('Weights of the reward', weights, [first]), ...part('Other starts or data', elsewhere),
   ];
 }
 
 const HEAD: Cells = [
-  'run', 'changed', 'steps', 'reward', 'success', 'wrong', 'declined falsely', 'answer tokens', 'groups that taught nothing', 'unsafe', 'BFCL, policy: n', 'right', 'collateral', 'difference',
+  'run', 'began with', 'changed', 'steps', 'reward', 'success', 'wrong', 'declined falsely', 'answer tokens', 'groups that taught nothing', 'unsafe', 'BFCL, policy: n', 'right', 'collateral', 'difference', 'less',
 ];
 
-function lineOf(measured: readonly MeasuredEvaluation[], run: TrainingRun, reference: TrainingRun, changes: readonly string[]): Cells {
+function cellsOf(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[], { run, changes, against }: Line): Cells {
   const steps = run.entries.filter(({ kind }) => kind === 'step');
   const looks = run.entries.filter(({ kind }) => kind === 'validation');
   const best = looks.reduce<LogEntry | undefined>((highest, look) => (highest === undefined || (look.reward ?? -Infinity) > (highest.reward ?? -Infinity) ? look : highest), undefined);
   const course = (figure: 'reward' | 'success' | 'wrong' | 'abstainedWrongly' | 'tokens', digits: number): string => `${decimal(looks[0]?.[figure], digits)} → ${decimal(best?.[figure], digits)}`;
-  const rows = find(measured, run.name, 'bfcl', 'policy')?.rows ?? [];
-  const compared = run === reference ? undefined : compare(rows, find(measured, reference.name, 'bfcl', 'policy')?.rows ?? []);
+  const rowsOf = (one: TrainingRun | undefined): readonly ScoredRow[] => (one === undefined ? [] : find(measured, one.name, 'bfcl', 'policy')?.rows ?? []);
+  const rows = rowsOf(run);
+  const compared = compare(rows, rowsOf(against));
   return [
-    run.name, changes.length === 0 ? '–' : changes.join(', '), String(steps.at(-1)?.step ?? 0), course('reward', 3), course('success', 3), course('wrong', 3), course('abstainedWrongly', 3), course('tokens', 1),
+    run.name, startOf(runs, run)?.name ?? String(run.identity['from']).slice(0, DIGEST_LENGTH), changes.length === 0 ? '–' : changes.join(', '), String(lengthOf(run)),
+    course('reward', 3), course('success', 3), course('wrong', 3), course('abstainedWrongly', 3), course('tokens', 1),
     decimal(mean(steps.flatMap(({ flatShare }) => flatShare ?? [])), 2), decimal(unsafeOf(run), 0),
-    rows.length === 0 ? 'n/a' : String(rows.length), rateOf(rateWhere(rows, isRightRow)), decimal(meanCollateral(rows), 4), compared === undefined ? '' : differenceText(compared.difference),
+    rows.length === 0 ? 'n/a' : String(rows.length), rateOf(rateWhere(rows, isRightRow)), decimal(meanCollateral(rows), 4),
+    ...(compared === undefined ? ['', ''] : [differenceText(compared.difference), against?.name ?? '']),
   ];
+}
+
+/** Steps that were taken. */
+function lengthOf({ entries }: TrainingRun): number {
+  return entries.findLast(({ kind }) => kind === 'step')?.step ?? 0;
 }
 
 /** All of an identity but the settings. */

@@ -131,12 +131,21 @@ describe('group-relative runs', () => {
     const evaluated = ['grpo', 'grpo-no-mask'].map((name) => as(worse, { name, set: 'bfcl' }, declined));
     const section = sectionOf(reportOf(evaluated, runs), 'Group-relative optimisation');
     const course = ['0.500 → 0.625', '0.500 → 0.750', '0.400 → 0.250', '0.100 → 0.000', '20.0 → 18.0'];
-    expect(cellsOf(section, 'grpo')).toEqual(['grpo', '–', '40', ...course, '0.63', '0', '8', '0 of 8 (0 %, 0–32)', 'n/a', '']);
-    expect(cellsOf(section, 'grpo-no-mask', 'mask off', '1')?.slice(-4)).toEqual(['8', '0 of 8 (0 %, 0–32)', 'n/a', '0.000 (0.000 to 0.000)']);
-    expect(cellsOf(section, 'grpo-collateral', 'rewards.collateral 0.5', '1')?.slice(-4)).toEqual(['n/a', 'n/a', 'n/a', '']);
+    expect(cellsOf(section, 'grpo')).toEqual(['grpo', 'start', '–', '40', ...course, '0.63', '0', '8', '0 of 8 (0 %, 0–32)', 'n/a', '', '']);
+    expect(cellsOf(section, 'grpo-no-mask', 'start', 'mask off', '1')?.slice(-5)).toEqual(['8', '0 of 8 (0 %, 0–32)', 'n/a', '0.000 (0.000 to 0.000)', 'grpo']);
+    expect(cellsOf(section, 'grpo-collateral', 'start', 'rewards.collateral 0.5', '1')?.slice(-5)).toEqual(['n/a', 'n/a', 'n/a', '', '']);
     const [parts, weights] = [section!.indexOf('### Parts taken away'), section!.indexOf('### Weights of the reward')];
     expect([section!.indexOf('| grpo-no-mask '), section!.indexOf('| grpo-collateral ')].map((at) => [at > parts, at > weights])).toEqual([[true, false], [true, true]]);
-    expect(section).not.toContain('grpo-other-start');
+    expect(section!.indexOf('### Other starts or data')).toBeLessThan(section!.indexOf('| grpo-other-start | another |'));
+  });
+
+  test('of another length are held against the unchanged one of that length, and that against its start', () => {
+    const short = { ...identity, settings: { ...identity.settings, steps: 1 } };
+    const all = [...runs, runOf('grpo-short', short, entries.slice(0, 2)), runOf('first', {}, [], 'start')];
+    const evaluated = [as(worse, { name: 'grpo-no-mask', set: 'bfcl' }, worse.rows.slice(0, 8)), ...['grpo-short', 'first'].map((name) => as(policy, { name, set: 'bfcl' }, policy.rows.slice(0, 8)))];
+    const section = sectionOf(reportOf(evaluated, all), 'Group-relative optimisation');
+    expect(cellsOf(section, 'grpo-no-mask', 'first', 'mask off', '1')?.at(-1)).toBe('grpo-short');
+    expect(cellsOf(section, 'grpo-short', 'first', '–', '1')?.at(-1)).toBe('first');
   });
 
   test('are drawn, sampled episodes and those of validation', async () => {
