@@ -67,7 +67,8 @@ export interface ProposerOptions {
   /** Default true: no operation that changes nothing, or undoes or repeats an earlier one of its patch. */
   readonly excludeNoOps?: boolean;
   /**
-   * A patch closes only where it makes the call valid; where three values in turn do not, the answer is an abstention with `goal-unreachable`.
+   * A patch closes only where it makes the call valid, touches only places at fault and throws no misnamed member away; where three values in turn miss,
+   * the answer is an abstention with `goal-unreachable`.
    * Default true. It makes a call valid, not right: see the arms `deterministic-open` and `deterministic-adapter` of the baseline.
    */
   readonly goal?: boolean;

@@ -54,7 +54,8 @@ describe.skipIf(!hasRealModel)(`the policy on ${REAL_MODEL}`, () => {
     const plain = await propose(reference, { speculate: false });
     expect([plain.text, plain.maskDigest, plain.maskTrail]).toEqual([proposal.text, proposal.kind === 'text' ? proposal.maskDigest : undefined, proposal.maskTrail]);
     const { passCount } = proposal.signals!['speculation'] as { readonly passCount: number };
-    expect(passCount).toBeLessThan(plain.cost.generatedTokenCount - plain.cost.forcedTokenCount);
+    const decisionCount = plain.cost.generatedTokenCount - plain.cost.forcedTokenCount;
+    expect(passCount).toBeLessThan(decisionCount === 1 ? 2 : decisionCount);
     const stepwise = await propose(reference, { jumpForward: false });
     // forced text that the model splits in its own way may lead to another reason, which decides nothing
     if (readAbstention(proposal.text) === undefined) expect(stepwise.text).toBe(proposal.text);

@@ -29,7 +29,7 @@ interface EarlierDocument {
 export const NO_HISTORY: OutputHistory = { written: [], removed: [], earlier: [] };
 
 /** An operation as far as it is known before its value. */
-type Move = Exclude<Operation, { readonly value: JsonValue }> | { readonly op: 'add' | 'replace'; readonly path: JsonPointer };
+export type Move = Exclude<Operation, { readonly value: JsonValue }> | { readonly op: 'add' | 'replace'; readonly path: JsonPointer };
 
 /** Whether `operation`, admissible on `document`, changes nothing, or takes back or repeats what the output has done. */
 export function isChurn(history: OutputHistory, document: JsonValue, operation: Move, allowed: readonly OperationKind[]): boolean {

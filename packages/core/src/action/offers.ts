@@ -9,13 +9,13 @@ import type { Operation, OperationKind } from '../patch/operation.ts';
 import type { JsonPointer } from '../pointer.ts';
 import { validateValue } from '../validate/validate.ts';
 import { isChurn, restoringValues, type OutputHistory } from './churn.ts';
-import { createDistance } from './distance.ts';
+import { createDistance, type Distance } from './distance.ts';
 import { hasPathBelow, hasTransfer, transferPlaces, type LivePlace, type PathSet } from './live-place.ts';
 
 export interface PatchRules {
   /** No operation that changes nothing, or undoes or repeats an earlier one of the same output. */
   readonly excludeNoOps: boolean;
-  /** A patch may close only where it makes the call valid. */
+  /** A patch may close only where it makes the call valid, and no operation is offered that leads no nearer: none that {@link Distance.isStray}. */
   readonly goal: boolean;
 }
 
@@ -59,7 +59,7 @@ export class OperationOffers {
   readonly #parts: OfferParts;
   readonly #document: JsonValue;
   readonly #paths: Readonly<Record<OperationKind, PathSet>>;
-  #distance: ((path: JsonPointer) => number) | undefined;
+  #distance: Distance | undefined;
   readonly #isJudged: Partial<Record<'remove' | 'move' | 'copy', boolean>> = {};
   readonly #verdicts = new Map<string, boolean>();
 
@@ -107,7 +107,7 @@ export class OperationOffers {
   #mayWrite(kind: ValueOperation, { pointer }: LivePlace): boolean {
     return this.isPlain || (!(this.#parts.rules.excludeNoOps && this.#isChurn({ op: kind, path: pointer }))
       && !this.#parts.banned.some(({ operation, anyValue }) => anyValue && operation.op === kind && operation.path === pointer)
-      && !(this.#parts.rules.goal && this.#isTooFar(pointer)));
+      && !(this.#parts.rules.goal && (this.#toGoal.isStray({ op: kind, path: pointer }) || this.#isTooFar(pointer))));
   }
 
   #mayGive(kind: 'move' | 'copy', from: LivePlace, mayGo = ({ pointer }: LivePlace): boolean => this.#isOffered({ op: kind, from: from.pointer, path: pointer })): boolean {
@@ -119,6 +119,7 @@ export class OperationOffers {
     if (this.isPlain) return true;
     if (this.#parts.rules.excludeNoOps && this.#isChurn(operation)) return false;
     if (this.#parts.banned.some((banned) => jsonEqual(banned.operation as unknown as JsonValue, operation as unknown as JsonValue))) return false;
+    if (this.#parts.rules.goal && this.#toGoal.isStray(operation)) return false;
     if (!this.#parts.rules.goal || this.#parts.operationsLeft !== 1 || !this.#mayJudge(operation.op)) return true;
     const key = JSON.stringify(operation);
     let verdict = this.#verdicts.get(key);
@@ -132,8 +133,11 @@ export class OperationOffers {
 
   /** Whether a value at `path` leaves more violations alone than the operations after it can reach. */
   #isTooFar(path: JsonPointer): boolean {
-    this.#distance ??= createDistance(this.#parts.contract, this.#document);
-    return this.#distance(path) >= this.#parts.operationsLeft;
+    return this.#toGoal.afterWrite(path) >= this.#parts.operationsLeft;
+  }
+
+  get #toGoal(): Distance {
+    return this.#distance ??= createDistance(this.#parts.contract, this.#document);
   }
 
   #isChurn(operation: Parameters<typeof isChurn>[2]): boolean {

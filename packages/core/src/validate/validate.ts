@@ -41,7 +41,7 @@ function judgeValue(contract: Contract, value: JsonValue): readonly Violation[] 
 }
 
 /** A report is read by a policy and kept in a ledger: a list of 300,000 wrong items says no more than its first hundred. */
-const MAX_VIOLATIONS = 100;
+export const MAX_VIOLATIONS = 100;
 
 function toReport(violations: readonly Violation[]): ValidationReport {
   const [first, ...rest] = violations.slice(0, MAX_VIOLATIONS);

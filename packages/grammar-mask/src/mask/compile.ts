@@ -30,7 +30,10 @@ export interface CompileOptions {
   readonly abstainCodes?: readonly string[];
   /** Default false. No operation that changes nothing, or undoes or repeats an earlier one of the same output. */
   readonly excludeNoOps?: boolean;
-  /** Default false. A patch may close only where schema and cross-field checks accept the call it leaves; see {@link MaskMatcher.isGoalMiss}. */
+  /**
+   * Default false. A patch may close only where schema and cross-field checks accept the call it leaves, see {@link MaskMatcher.isGoalMiss}; no operation
+   * of it leads no nearer, see `PatchRules.goal`.
+   */
   readonly goal?: boolean;
   /** Default none. Strings and numbers that the schema leaves free are then closed: what stands in these sources, or is derived from it by name. */
   readonly provenance?: ProvenanceSources;

@@ -9,7 +9,7 @@ import {
   type Contract, type JsonObject, type JsonPointer, type JsonValue, type Judge, type Patch,
 } from '@contractrl/core';
 import { actionMask, readSchemaPlace, schemaPlacesIn, type SchemaNode } from '@contractrl/core/schema';
-import { isNaiveChurn, isNaivelyTooFar, naivelyRestoring, type NaiveRules } from './naive-rules.ts';
+import { isNaiveChurn, isNaivelyStray, isNaivelyTooFar, naivelyRestoring, type NaiveRules } from './naive-rules.ts';
 
 export interface NaiveLimits {
   readonly maxStringLength: number;
@@ -87,7 +87,8 @@ export function createNaiveRecognizer(
       const [operation] = patchOf([text]);
       return operation === undefined || !isNaiveChurn(contract, document, patchOf(done), operation);
     };
-    const isWorth = (text: string, isJudged: boolean): boolean => isOffered(text) && !(rules.goal && left === 1 && isJudged && !isGoal(after(found, text, left)));
+    const isNearer = (text: string): boolean => !rules.goal || patchOf([text]).every((operation) => !isNaivelyStray(contract, found, operation));
+    const isWorth = (text: string, isJudged: boolean): boolean => isOffered(text) && isNearer(text) && !(rules.goal && left === 1 && isJudged && !isGoal(after(found, text, left)));
     const actions = actionMask(contract, found, left);
     const placeAt = schemaPlacesIn(contract.schema, found);
     const nodeAt = (pointer: JsonPointer): SchemaNode | undefined => {
@@ -102,7 +103,7 @@ export function createNaiveRecognizer(
         const node = nodeAt(path);
         const opening = `{"op":"${op}","path":${spell(path)},"value":`;
         const excluded = rules.excludeNoOps ? naivelyRestoring(document, patchOf(done), op, path) : [];
-        if (node !== undefined && !(rules.goal && isNaivelyTooFar(contract, found, path, left - 1)) && isOffered(`${opening}null}`) && hasOther('', node, excluded)) all.push({ opening, node, excluded });
+        if (node !== undefined && !(rules.goal && isNaivelyTooFar(contract, found, path, left - 1)) && isOffered(`${opening}null}`) && isNearer(`${opening}null}`) && hasOther('', node, excluded)) all.push({ opening, node, excluded });
       }
     }
     const whole = actions.remove.map((path) => ({ opening: `{"op":"remove","path":${spell(path)}`, isJudged: true }));

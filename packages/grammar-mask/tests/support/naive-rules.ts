@@ -2,7 +2,7 @@
  * No-ops and churn by direct definition, for comparison: the output's operations are replayed on a tree whose values know whether they were
  * written and whose containers keep a gap where something was removed. Nothing is shifted and nothing is kept between two questions.
  */
-import { isJsonArray, isJsonObject, jsonEqual, tokensOf, type Contract, type JsonObject, type JsonPointer, type JsonValue, type Operation } from '@contractrl/core';
+import { formatPointer, isJsonArray, isJsonObject, jsonEqual, tokensOf, validateArguments, type Contract, type JsonObject, type JsonPointer, type JsonValue, type Operation } from '@contractrl/core';
 
 export interface NaiveRules {
   readonly excludeNoOps: boolean;
@@ -14,22 +14,43 @@ const CONDITIONAL = ['anyOf', 'oneOf', 'not', 'if', 'dependentSchemas', 'depende
 
 /** Whether writing a value at `path` leaves violations in more members of the root than `further` operations can come to. */
 export function isNaivelyTooFar(contract: Contract, document: JsonValue, path: JsonPointer, further: number): boolean {
-  const namesIn = (value: JsonValue): readonly string[] => (isJsonArray(value) ? value.flatMap(namesIn) : isJsonObject(value) ? Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)]) : []);
-  if (namesIn(contract.document.tool.parameters).some((name) => CONDITIONAL.includes(name))) return false;
-  const tokens = tokensOf(path);
-  const isTouched = (place: readonly string[]): boolean => {
-    const common = Math.min(place.length, tokens.length);
-    const shared = place.findIndex((token, depth) => token !== tokens[depth]);
-    if (shared === -1 || shared >= common) return true;
-    // two elements of the array that `path` inserts into
-    return shared === tokens.length - 1 && Array.isArray(tokens.slice(0, -1).reduce((value: unknown, token) => (value as Record<string, unknown>)[token], document));
-  };
+  if (isConditional(contract)) return false;
   const members = new Set<string>();
   for (const { keyword, pointer } of contract.judge.judge(document)) {
     const place = tokensOf(pointer);
-    if (LOCAL.includes(keyword) && place.length > 0 && !isTouched(place)) members.add(place[0] as string);
+    if (LOCAL.includes(keyword) && place.length > 0 && !isTouched(document, tokensOf(path), place)) members.add(place[0] as string);
   }
   return members.size > further * (contract.document.allowedOperations.includes('move') ? 2 : 1);
+}
+
+/**
+ * Whether no place of `operation` is, holds or stands in one that the judge names, or in the one that a misnamed member should have, though every fault is one of
+ * its place alone; or it takes such a member away, which may be moved.
+ */
+export function isNaivelyStray(contract: Contract, document: JsonValue, operation: Operation): boolean {
+  const { report } = validateArguments(contract, JSON.stringify(document));
+  const meant = new Map((report.kind === 'invalid' ? report.violations : []).flatMap(({ code, pointer, params: { closestName } }) => (
+    code === 'additional_property' && typeof closestName === 'string' ? [[pointer, formatPointer([...tokensOf(pointer).slice(0, -1), closestName])] as const] : []
+  )));
+  const target = operation.op === 'remove' ? meant.get(operation.path) : undefined;
+  const isLocked = contract.immutablePaths.some((locked) => target !== undefined && (locked === target || locked.startsWith(`${target}/`) || target.startsWith(`${locked}/`)));
+  if (target !== undefined && !isLocked && contract.document.allowedOperations.includes('move')) return true;
+  const faults = contract.judge.judge(document);
+  if (isConditional(contract) || faults.length === 0 || faults.some(({ keyword, pointer }) => !LOCAL.includes(keyword) || pointer === '')) return false;
+  const places = [...faults.map(({ pointer }) => pointer), ...meant.values()];
+  return (operation.op === 'move' ? [operation.from, operation.path] : [operation.path]).every((path) => places.every((place) => !isTouched(document, tokensOf(path), tokensOf(place))));
+}
+
+function isConditional(contract: Contract): boolean {
+  const namesIn = (value: JsonValue): readonly string[] => (isJsonArray(value) ? value.flatMap(namesIn) : isJsonObject(value) ? Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)]) : []);
+  return namesIn(contract.document.tool.parameters).some((name) => CONDITIONAL.includes(name));
+}
+
+/** Whether a change at `written` can be one of `place`: one of them is or holds the other, or they are elements of the array that it inserts into. */
+function isTouched(document: JsonValue, written: readonly string[], place: readonly string[]): boolean {
+  const shared = place.findIndex((token, depth) => token !== written[depth]);
+  if (shared === -1 || shared >= Math.min(place.length, written.length)) return true;
+  return shared === written.length - 1 && Array.isArray(written.slice(0, -1).reduce((value: unknown, token) => (value as Record<string, unknown>)[token], document));
 }
 
 type Slot = Tagged | 'gap';

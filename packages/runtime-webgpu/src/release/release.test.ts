@@ -56,6 +56,17 @@ function saying(text: string, release?: Release, adapter: Digest | null = ADAPTE
 
 const repair = (text: string, release?: Release, options?: ProposerOptions): Promise<RepairOutcome> => saying(text, release).repair(request, options);
 
+test('a patch that throws a misnamed member away is withheld, however sure it is', async () => {
+  const tool = { name: 'create_cluster', description: 'Create a cluster.', parameters: { type: 'object', properties: { backup: { type: 'string' }, size: { type: 'integer' } }, additionalProperties: false } };
+  const cluster = (member: string): RepairRequest => ({
+    ...request, request: [{ role: 'user', content: 'A cluster with continuous backup.' }], toolNames: [tool.name], call: { name: tool.name, argumentsText: JSON.stringify({ [member]: 'continuous' }) },
+    contract: { ...request.contract, tool, allowedOperations: ['remove', 'move'] },
+  });
+  const removed = (member: string): Promise<RepairOutcome> => saying(JSON.stringify([{ op: 'remove', path: `/${member}` }]), RELEASE).repair(cluster(member));
+  expect(await removed('backupType')).toMatchObject({ status: 'abstained', reason: 'abstain/low-confidence', confidence: expect.closeTo(SURE, 10) as number });
+  expect(await removed('verbose')).toMatchObject({ status: 'repaired', arguments: {} });
+});
+
 describe('below the threshold', () => {
   test('a wrong patch ends as an abstention of its own, and the call is as it was', async () => {
     const outcome = await repair(WRONG, RELEASE);

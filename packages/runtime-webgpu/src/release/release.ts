@@ -1,5 +1,6 @@
 /**
- * The rule of release: a patch whose calibrated probability is below the threshold is withheld, and the proposal is an abstention with `low-confidence`.
+ * The rule of release: a patch whose calibrated probability is below the threshold is withheld, or that throws a misnamed member away, and the proposal is an
+ * abstention with `low-confidence`.
  * Stands between decoding and the loop. It only ever takes back: what it lets through is judged as any other patch.
  */
 import { digestOf, parsePatch, type JsonObject, type JsonValue, type Observation } from '@contractrl/core';
@@ -30,7 +31,8 @@ export function releaseAnswer(observation: Observation, text: string, decisions:
   if (release === undefined) return { text, confidence: probability, signals };
   const { calibration, threshold } = release;
   const confidence = confidenceOf(calibration.map, featuresOf(measured));
-  const isReleased = confidence >= threshold;
+  // so rare under the mask that no calibration can weigh it, and hardly ever right
+  const isReleased = confidence >= threshold && doubts.unmoved === 0;
   return { text: isReleased ? text : JSON.stringify({ abstain: 'low-confidence' }), confidence, signals: { ...signals, release: { confidence, threshold, isReleased } } };
 }
 

@@ -29,6 +29,8 @@ const MODEL: WebLlmModel = { tokenizer, vocabulary: BYTE_VOCABULARY, contextLeng
 /** Trusted and untrusted parts are encoded apart. */
 const PROMPT_LENGTH = promptSegments(buildPrompt(observation)).reduce((sum, { text }) => sum + encode(text).length, 0);
 const right = meaning(RIGHT, PROMPT_LENGTH, 9);
+/** Its value stands in no source. */
+const foreign = meaning('[{"op":"add","path":"/case_number","value":99999}]', PROMPT_LENGTH, 9);
 
 async function open(engine: WebLlmEngine, model: WebLlmModel = MODEL): Promise<WebLlmSession> {
   const session = await openWebLlm(engine, MODEL_ID, model);
@@ -74,12 +76,12 @@ describe('an attempt', () => {
     ['towards a goal that takes values back', anyTaste(7, PROMPT_LENGTH), { goal: true }],
     ['that outgrows its budget', anyTaste(8, PROMPT_LENGTH), { maxAnswerTokens: 24 }],
     ['with provenance required', anyTaste(9, PROMPT_LENGTH), { provenance: 'require' }],
-    ['with provenance preferred, and left', anyTaste(10, PROMPT_LENGTH), { provenance: 'prefer', provenanceShare: 0.9 }],
+    ['with provenance preferred, and left', foreign, { provenance: 'prefer', provenanceShare: 0.9 }],
     ['with provenance preferred, and kept', right, { provenance: 'prefer' }],
     ['that abstains by its share', anyTaste(11, PROMPT_LENGTH), { abstainShare: 0 }],
     ['that does not abstain by its share', right, { abstainShare: 1 }],
     ['with what the mask takes from it', anyTaste(12, PROMPT_LENGTH), { reportMass: true }],
-    ['with that under two masks', anyTaste(10, PROMPT_LENGTH), { reportMass: true, provenance: 'prefer', provenanceShare: 0.9 }],
+    ['with that under two masks', foreign, { reportMass: true, provenance: 'prefer', provenanceShare: 0.9 }],
     ['that leaves keywords to the judge', right, { unmaskable: 'validate' }],
   ])('%s is the one of every other engine, whatever penalties and temperature are configured', async (_, script, options) => {
     const [here, there] = [await propose(fake(script), options), await inProcess(script, options)];
@@ -90,7 +92,7 @@ describe('an attempt', () => {
     if (here.value.kind === 'text' && there.value.kind === 'text' && there.value.confidence !== undefined) expect(here.value.confidence).toBeCloseTo(there.value.confidence, 6);
   });
 
-  test.each([[anyTaste(10, PROMPT_LENGTH), 0.9, true], [right, 0.5, false]] as const)('the mask of public values is left where the model wants others, and not before', async (script, provenanceShare, hasLeft) => {
+  test.each([[foreign, 0.9, true], [right, 0.5, false]] as const)('the mask of public values is left where the model wants others, and not before', async (script, provenanceShare, hasLeft) => {
     expect(await propose(fake(script), { provenance: 'prefer', provenanceShare })).toMatchObject({ ok: true, value: { signals: { provenance: { logShare: expect.any(Number) as number, hasLeft } } } });
   });
 
