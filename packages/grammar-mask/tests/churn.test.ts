@@ -7,7 +7,7 @@ import { byteVocabulary } from './support/vocabulary.ts';
 
 const vocabulary = byteVocabulary([]);
 const stopId = vocabulary.stopIds[0]!;
-const RULES = { excludeNoOps: true, goal: false };
+const RULES = { excludeNoOps: true, goal: false, nearer: false };
 const PATCH_COUNT = 120;
 const LIMITS = { maxStringLength: 2, maxItems: 4 };
 

@@ -92,7 +92,7 @@ describe('a mask with provenance', () => {
       if (!contract.ok || !compiled.ok) return;
       const bound = compiled.value.bind(stateOf(document, operationsLeft));
       if (!bound.ok) throw new Error(JSON.stringify(bound.error));
-      const recognizer = createNaiveRecognizer(contract.value, document, operationsLeft, LIMITS, false, { excludeNoOps, goal: false }, naivelyClosed(provenance, LIMITS.maxStringLength));
+      const recognizer = createNaiveRecognizer(contract.value, document, operationsLeft, LIMITS, false, { excludeNoOps, goal: false, nearer: false }, naivelyClosed(provenance, LIMITS.maxStringLength));
       const next = randomFrom(seed);
       walk(bound.value, next, (output) => {
         if (next() < 0.7) return;

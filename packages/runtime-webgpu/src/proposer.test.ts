@@ -85,7 +85,7 @@ describe('a proposal', () => {
     expect(await propose(parts({ compile }))).toMatchObject({ kind: 'text', text: '{"abstain":"goal-unreachable"}', confidence: undefined });
     await propose(parts({ compile }), { goal: false });
     await propose(parts({ compile }), { excludeNoOps: false });
-    expect(rules).toEqual([{ excludeNoOps: true, goal: true }, { excludeNoOps: true, goal: false }, { excludeNoOps: false, goal: true }]);
+    expect(rules).toEqual([{ excludeNoOps: true, goal: true, nearer: true }, { excludeNoOps: true, goal: false, nearer: false }, { excludeNoOps: false, goal: true, nearer: true }]);
   });
 
   test('is the same without jump-forward, only dearer', async () => {

@@ -31,7 +31,7 @@ export const DEFAULT_PROVENANCE_SHARE = 0.5;
 const COMPILED_LIMIT = 32;
 
 /** Rules of the mask beyond the contract. */
-export type MaskRules = Required<Pick<CompileOptions, 'excludeNoOps' | 'goal'>>;
+export type MaskRules = Required<Pick<CompileOptions, 'excludeNoOps' | 'goal'>> & Pick<CompileOptions, 'nearer'>;
 /** Of every policy that decodes under the mask. */
 export const DEFAULT_RULES: MaskRules = { excludeNoOps: true, goal: true };
 
@@ -123,12 +123,12 @@ export function createMaskMemory(compile: MaskCompiler = compileWith): MaskMemor
   /** Insertion order is age. */
   const kept = new Map<string, KeptMask>();
   return {
-    maskFor(contract, vocabulary, { excludeNoOps, goal, unmaskable }, provenance, at) {
-      const key = `${contract.digest} ${vocabulary.digest} ${String(excludeNoOps)} ${String(goal)} ${unmaskable}`;
+    maskFor(contract, vocabulary, { excludeNoOps, goal, nearer = goal, unmaskable }, provenance, at) {
+      const key = `${contract.digest} ${vocabulary.digest} ${String(excludeNoOps)} ${String(goal)} ${String(nearer)} ${unmaskable}`;
       const known = provenance === undefined ? kept.get(key) : undefined;
       if (known !== undefined) return ok(known);
       const { contract: masked, approximated } = unmaskable === 'validate' ? approximateContract(contract) : { contract, approximated: [] };
-      const mask = compile(masked, vocabulary, { excludeNoOps, goal }, provenance, at);
+      const mask = compile(masked, vocabulary, { excludeNoOps, goal, nearer }, provenance, at);
       if (!mask.ok) return mask;
       const made = { mask: mask.value, approximated: approximated.map(({ keywordLocation }) => keywordLocation) };
       if (provenance !== undefined) return ok(made);

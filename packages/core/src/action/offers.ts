@@ -15,8 +15,10 @@ import { hasPathBelow, hasTransfer, transferPlaces, type LivePlace, type PathSet
 export interface PatchRules {
   /** No operation that changes nothing, or undoes or repeats an earlier one of the same output. */
   readonly excludeNoOps: boolean;
-  /** A patch may close only where it makes the call valid, and no operation is offered that leads no nearer: none that {@link Distance.isStray}. */
+  /** A patch may close only where it makes the call valid. */
   readonly goal: boolean;
+  /** No operation that leads no nearer to that: none that {@link Distance.isStray}. */
+  readonly nearer: boolean;
 }
 
 /** What is not to be offered again. */
@@ -67,7 +69,7 @@ export class OperationOffers {
     const { root, rules, banned, known } = parts;
     this.#parts = parts;
     this.#document = root.value as JsonValue;
-    this.isPlain = !rules.excludeNoOps && !rules.goal && banned.length === 0;
+    this.isPlain = !rules.excludeNoOps && !rules.goal && !rules.nearer && banned.length === 0;
     const set = (kind: OperationKind, admits: (place: LivePlace) => boolean): PathSet => (
       { root, isOpen: kind === 'add', admits, known: this.isPlain && kind !== 'move' && kind !== 'copy' ? known[kind] : new WeakMap() }
     );
@@ -107,7 +109,8 @@ export class OperationOffers {
   #mayWrite(kind: ValueOperation, { pointer }: LivePlace): boolean {
     return this.isPlain || (!(this.#parts.rules.excludeNoOps && this.#isChurn({ op: kind, path: pointer }))
       && !this.#parts.banned.some(({ operation, anyValue }) => anyValue && operation.op === kind && operation.path === pointer)
-      && !(this.#parts.rules.goal && (this.#toGoal.isStray({ op: kind, path: pointer }) || this.#isTooFar(pointer))));
+      && !(this.#parts.rules.nearer && this.#toGoal.isStray({ op: kind, path: pointer }))
+      && !(this.#parts.rules.goal && this.#isTooFar(pointer)));
   }
 
   #mayGive(kind: 'move' | 'copy', from: LivePlace, mayGo = ({ pointer }: LivePlace): boolean => this.#isOffered({ op: kind, from: from.pointer, path: pointer })): boolean {
@@ -119,7 +122,7 @@ export class OperationOffers {
     if (this.isPlain) return true;
     if (this.#parts.rules.excludeNoOps && this.#isChurn(operation)) return false;
     if (this.#parts.banned.some((banned) => jsonEqual(banned.operation as unknown as JsonValue, operation as unknown as JsonValue))) return false;
-    if (this.#parts.rules.goal && this.#toGoal.isStray(operation)) return false;
+    if (this.#parts.rules.nearer && this.#toGoal.isStray(operation)) return false;
     if (!this.#parts.rules.goal || this.#parts.operationsLeft !== 1 || !this.#mayJudge(operation.op)) return true;
     const key = JSON.stringify(operation);
     let verdict = this.#verdicts.get(key);

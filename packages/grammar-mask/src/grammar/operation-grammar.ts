@@ -239,7 +239,7 @@ export class OperationGrammar implements ByteGrammar {
       });
       return grammar;
     };
-    const again = rules.excludeNoOps || rules.goal ? undefined : this.#bytesAgain(text, contract.document.allowedOperations);
+    const again = rules.excludeNoOps || rules.goal || rules.nearer ? undefined : this.#bytesAgain(text, contract.document.allowedOperations);
     return {
       ban: { operations, anyValue: this.#operationsLeft > 1 },
       again,

@@ -30,11 +30,10 @@ export interface CompileOptions {
   readonly abstainCodes?: readonly string[];
   /** Default false. No operation that changes nothing, or undoes or repeats an earlier one of the same output. */
   readonly excludeNoOps?: boolean;
-  /**
-   * Default false. A patch may close only where schema and cross-field checks accept the call it leaves, see {@link MaskMatcher.isGoalMiss}; no operation
-   * of it leads no nearer, see `PatchRules.goal`.
-   */
+  /** Default false. A patch may close only where schema and cross-field checks accept the call it leaves; see {@link MaskMatcher.isGoalMiss}. */
   readonly goal?: boolean;
+  /** Default as `goal`. No operation that reaches none of the places at fault, where all are known, or takes a misnamed member away; see `Distance.isStray`. */
+  readonly nearer?: boolean;
   /** Default none. Strings and numbers that the schema leaves free are then closed: what stands in these sources, or is derived from it by name. */
   readonly provenance?: ProvenanceSources;
   /** Default all of the call. Values are closed at and below these places only. */
@@ -120,7 +119,7 @@ export function compileMask(contract: Contract, vocabulary: Vocabulary, options:
   };
 
   const abstainCodes = options.abstainCodes ?? ABSTAIN_CODES;
-  const rules: PatchRules = { excludeNoOps: options.excludeNoOps ?? false, goal: options.goal ?? false };
+  const rules: PatchRules = { excludeNoOps: options.excludeNoOps ?? false, goal: options.goal ?? false, nearer: options.nearer ?? options.goal ?? false };
   const segments = new WeakMap<LivePlace, Uint8Array>();
   const language: PatchLanguage = {
     rules, contract, spelling: index.spelling, automaton, abstainCodes, isClosedAt: (pointer) => closedIn(pointer).length > 0,

@@ -64,7 +64,7 @@ interface Found {
 }
 
 export function createNaiveRecognizer(
-  contract: Contract, document: JsonValue, operationsLeft: number, limits: NaiveLimits, escapesAstral: boolean, rules: NaiveRules = { excludeNoOps: false, goal: false },
+  contract: Contract, document: JsonValue, operationsLeft: number, limits: NaiveLimits, escapesAstral: boolean, rules: NaiveRules = { excludeNoOps: false, goal: false, nearer: false },
   close: (node: SchemaNode) => SchemaNode = (node) => node,
 ): NaiveRecognizer {
   const values = createNaiveValues(limits, escapesAstral);
@@ -87,7 +87,7 @@ export function createNaiveRecognizer(
       const [operation] = patchOf([text]);
       return operation === undefined || !isNaiveChurn(contract, document, patchOf(done), operation);
     };
-    const isNearer = (text: string): boolean => !rules.goal || patchOf([text]).every((operation) => !isNaivelyStray(contract, found, operation));
+    const isNearer = (text: string): boolean => !rules.nearer || patchOf([text]).every((operation) => !isNaivelyStray(contract, found, operation));
     const isWorth = (text: string, isJudged: boolean): boolean => isOffered(text) && isNearer(text) && !(rules.goal && left === 1 && isJudged && !isGoal(after(found, text, left)));
     const actions = actionMask(contract, found, left);
     const placeAt = schemaPlacesIn(contract.schema, found);

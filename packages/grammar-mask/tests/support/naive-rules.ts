@@ -7,6 +7,7 @@ import { formatPointer, isJsonArray, isJsonObject, jsonEqual, tokensOf, validate
 export interface NaiveRules {
   readonly excludeNoOps: boolean;
   readonly goal: boolean;
+  readonly nearer: boolean;
 }
 
 const LOCAL = ['type', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'format', 'minItems', 'maxItems', 'required', 'additionalProperties'];

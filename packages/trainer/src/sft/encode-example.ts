@@ -6,7 +6,7 @@
 import { err, ok, type Result } from '@contractrl/core';
 import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
 import {
-  buildPrompt, createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, encodePrompt, MaskCursor, type IdList, type MaskMemory, type PromptIssue, type Tokenizer,
+  buildPrompt, createMaskMemory, DEFAULT_MAX_ANSWER_TOKENS, DEFAULT_RULES, encodePrompt, MaskCursor, type IdList, type MaskMemory, type MaskRules, type PromptIssue, type Tokenizer,
 } from '@contractrl/runtime-webgpu';
 import { bindMask } from '../bind-mask.ts';
 import { openExample, type Example, type ExampleIssue } from '../data/example.ts';
@@ -39,13 +39,16 @@ export interface EncodeParts {
   readonly memory?: MaskMemory;
 }
 
+/** Operations that lead no nearer are left for the policy to unlearn: no grammar keeps them from it on a server. The adapters that ship were trained so. */
+const LEARNT_RULES: MaskRules = { ...DEFAULT_RULES, nearer: false };
+
 /** O(schema + answer × vocabulary); the lists of a decision inside a text have most of the vocabulary each, so encodings are made when they are wanted. */
 export function encodeExample(example: Pick<Example, 'record' | 'noise' | 'answer'>, { tokenizer, vocabulary, contextLength, memory = createMaskMemory() }: EncodeParts): Result<EncodedExample, EncodeIssue> {
   const opened = openExample(example);
   if (!opened.ok) return opened;
   const prompt = encodePrompt(buildPrompt(opened.value), tokenizer as Tokenizer, contextLength - DEFAULT_MAX_ANSWER_TOKENS);
   if (!prompt.ok) return prompt;
-  const matcher = bindMask({ memory, vocabulary, logitWidth: vocabulary.logitWidth }, opened.value);
+  const matcher = bindMask({ memory, vocabulary, logitWidth: vocabulary.logitWidth }, opened.value, LEARNT_RULES);
   if (!matcher.ok) return err({ code: 'sft/no-mask', reason: matcher.error.code });
   const walked = walk(new MaskCursor(matcher.value, { jumpForward: true }), new Spelling(example.answer, vocabulary));
   return walked.ok ? ok({ promptIds: prompt.value.ids, ...walked.value }) : walked;
