@@ -45,6 +45,13 @@ export function createDistance(contract: Contract, document: JsonValue): Distanc
     const moved = isJsonArray(resolvePointer(document, parent)) ? parent : path;
     return (place) => isPrefix(moved, place) || isPrefix(place, path);
   };
+  // one place is asked about with each that it may be moved to
+  const known = new Map<JsonPointer, boolean>();
+  const isAtFault = (path: JsonPointer): boolean => {
+    let answer = known.get(path);
+    if (answer === undefined) known.set(path, answer = atFault.some(reaches(path)));
+    return answer;
+  };
   return {
     afterWrite(path) {
       const isReached = reaches(path);
@@ -52,7 +59,7 @@ export function createDistance(contract: Contract, document: JsonValue): Distanc
     },
     isStray(move) {
       if (move.op === 'remove' && misnamed.has(move.path)) return true;
-      return isAllKnown && ![move.path, ...(move.op === 'move' ? [move.from] : [])].some((place) => atFault.some(reaches(place)));
+      return isAllKnown && !isAtFault(move.path) && !(move.op === 'move' && isAtFault(move.from));
     },
   };
 }

@@ -146,8 +146,9 @@ function splits(contract: Contract, document: JsonValue, place: JsonPointer): re
     const parts = typeof text === 'string' && (name === missing || !Object.hasOwn(container, missing)) ? readLeakedMarkup(name, text) ?? [] : [];
     const [, ...swallowed] = parts;
     const isAbout = name === missing || swallowed.some((part) => part.name === missing);
-    const isNew = swallowed.every((part, index) => declared.includes(part.name) && !Object.hasOwn(container, part.name) && swallowed.findIndex((each) => each.name === part.name) === index);
-    return isAbout && isNew && parts.length <= MAX_PARTS ? readingsOf(parts).map((values): Option => ({
+    const isNew = swallowed.every((part) => declared.includes(part.name) && !Object.hasOwn(container, part.name));
+    const isOnce = new Set(parts.map((part) => part.name)).size === parts.length;
+    return isAbout && isNew && isOnce && parts.length <= MAX_PARTS ? readingsOf(parts).map((values): Option => ({
       operations: values.map((value, index) => ({ op: index === 0 ? 'replace' : 'add', path: childOf(parent, parts[index]?.name ?? ''), value })), rules: parts.map(() => 'leaked-markup'),
     })) : [];
   });

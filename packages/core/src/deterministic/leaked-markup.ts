@@ -10,10 +10,11 @@ export interface ArgumentText {
 }
 
 const CALL_ENDS: readonly string[] = ['invoke', 'function', 'function_calls', 'tool_call'];
-const MARKUP: readonly string[] = [...CALL_ENDS, 'parameter', 'arg_value', 'arg_key'];
+const ENDS: readonly string[] = ['parameter', 'arg_value', ...CALL_ENDS];
+const MARKUP: readonly string[] = ['arg_key', ...ENDS];
 
 const TAG = /<(\/?)(?:[a-z]+:)?([\p{L}\p{N}_.-]+)(?: name="[^"<>]*"|=[^<>\s"]+)?>/gu;
-const END = /^\s*<\/(?:[a-z]+:)?(parameter|arg_value|invoke|function|function_calls|tool_call)>/u;
+const END = new RegExp(`^\\s*</(?:[a-z]+:)?(${ENDS.join('|')})>`, 'u');
 const BEGIN = /^\s*<(?:(?:[a-z]+:)?parameter(?: name="([^"<>]+)"|=([^<>\s"]+))|arg_key>([^<>]+)<\/arg_key>\s*<arg_value|([\p{L}\p{N}_.-]+))>/u;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * What speaks against a patch though it makes the call valid, and though decoding was sure of it: the value of another argument written once more, and a member
- * thrown away that had only the wrong name. Read from public state and the patch alone, so they are the same in every runtime; a calibration says what they weigh.
+ * thrown away that had only the wrong name. Read from public state and the patch alone, so they are the same in every runtime; a calibration says what the first weighs, and the second is always withheld.
  * Reference: the wrong patches of the validation side, of which these are the two kinds that hardly a right one has.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * The rule of release: a patch whose calibrated probability is below the threshold is withheld, or that throws a misnamed member away, and the proposal is an
+ * The rule of release: a patch is withheld whose calibrated probability is below the threshold, or that throws a misnamed member away; the proposal is then an
  * abstention with `low-confidence`.
  * Stands between decoding and the loop. It only ever takes back: what it lets through is judged as any other patch.
  */

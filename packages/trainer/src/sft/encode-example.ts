@@ -1,7 +1,7 @@
 /**
  * An example as the policy meets it in production: the prompt's ids, and behind them the answer as the mask's own walk writes it. What the mask forces is
  * written by nobody and carries no loss; everywhere else the ids that it allows are what the answer's token is chosen among, the stop token included.
- * Rules and limits are those of the masked proposer, so that what is learnt is what will be asked.
+ * Rules and limits are those of the masked proposer but for one, so that what is learnt is what will be asked.
  */
 import { err, ok, type Result } from '@contractrl/core';
 import type { TokenId, Vocabulary } from '@contractrl/grammar-mask';
