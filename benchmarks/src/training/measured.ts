@@ -60,12 +60,24 @@ export interface Comparison {
 
 /** Over the cases that both have; undefined where there are none. */
 export function compare(first: readonly ScoredRow[], second: readonly ScoredRow[]): Comparison | undefined {
-  const others = new Map(second.map((one) => [one.row.id, isRightRow(one)]));
-  const pairs = first.flatMap((one) => {
-    const other = others.get(one.row.id);
-    return other === undefined ? [] : [{ id: one.row.id, first: isRightRow(one), second: other }];
+  const judged = (rows: readonly ScoredRow[]): readonly JudgedCase[] => rows.map((one) => ({ id: one.row.id, isRight: isRightRow(one) }));
+  return compareCases(judged(first), judged(second), (id) => id.replace(/^\d+:/u, '').replace(/:[a-z_]+$/u, ''));
+}
+
+export interface JudgedCase {
+  /** With its seed before a colon, where there are several. */
+  readonly id: string;
+  readonly isRight: boolean;
+}
+
+/** The same of any cases; `callOf` says which belong together. */
+export function compareCases(first: readonly JudgedCase[], second: readonly JudgedCase[], callOf: (id: string) => string): Comparison | undefined {
+  const others = new Map(second.map(({ id, isRight }) => [id, isRight]));
+  const pairs = first.flatMap(({ id, isRight }) => {
+    const other = others.get(id);
+    return other === undefined ? [] : [{ id, first: isRight, second: other }];
   });
-  const calls = groupBy(pairs, ({ id }) => id.replace(/^\d+:/u, '').replace(/:[a-z_]+$/u, ''));
+  const calls = groupBy(pairs, ({ id }) => callOf(id));
   const difference = bootstrapMean([...calls.values()].map((group) => mean(group.map((pair) => Number(pair.first) - Number(pair.second)))!));
   if (difference === undefined) return undefined;
   const count = (some: readonly (typeof pairs)[number][], isFirst: boolean): number => some.filter((pair) => pair.first === isFirst && pair.second !== isFirst).length;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@contractrl/core';
+import type { EvaluationRow } from '@contractrl/trainer';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { evaluationOf } from '../../tests/scripted-evaluation.ts';
 import type { EvaluationHead } from './evaluations.ts';
@@ -7,6 +8,7 @@ import { CURVE_PLOT, drawTraining, REWARD_PLOT } from './plots.ts';
 import { renderTrainingReport } from './report.ts';
 import type { LogEntry, TrainingRun } from './runs.ts';
 import type { ScoredRow } from './score-rows.ts';
+import type { ValidationEvaluation } from './validation.ts';
 
 /** 48 of 64 right. */
 let policy: MeasuredEvaluation;
@@ -18,8 +20,8 @@ beforeAll(async () => {
   [policy, worse] = measure(evaluations) as [MeasuredEvaluation, MeasuredEvaluation];
 });
 
-function reportOf(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[] = []): string {
-  return renderTrainingReport({ measured, runs, validations: [], plots: [] });
+function reportOf(measured: readonly MeasuredEvaluation[], runs: readonly TrainingRun[] = [], validations: readonly ValidationEvaluation[] = []): string {
+  return renderTrainingReport({ measured, runs, validations, plots: [] });
 }
 
 /** The same rows, or others, under another head. */
@@ -131,12 +133,26 @@ describe('group-relative runs', () => {
     const evaluated = ['grpo', 'grpo-no-mask'].map((name) => as(worse, { name, set: 'bfcl' }, declined));
     const section = sectionOf(reportOf(evaluated, runs), 'Group-relative optimisation');
     const course = ['0.500 → 0.625', '0.500 → 0.750', '0.400 → 0.250', '0.100 → 0.000', '20.0 → 18.0'];
-    expect(cellsOf(section, 'grpo')).toEqual(['grpo', 'start', '–', '40', ...course, '0.63', '0', '8', '0 of 8 (0 %, 0–32)', 'n/a', '', '']);
+    expect(cellsOf(section, 'grpo')).toEqual(['grpo', 'start', '–', '40', ...course, '0.63', '0', 'n/a', '', '8', '0 of 8 (0 %, 0–32)', 'n/a', '', '']);
     expect(cellsOf(section, 'grpo-no-mask', 'start', 'mask off', '1')?.slice(-5)).toEqual(['8', '0 of 8 (0 %, 0–32)', 'n/a', '0.000 (0.000 to 0.000)', 'grpo']);
     expect(cellsOf(section, 'grpo-collateral', 'start', 'rewards.collateral 0.5', '1')?.slice(-5)).toEqual(['n/a', 'n/a', 'n/a', '', '']);
     const [parts, weights] = [section!.indexOf('### Parts taken away'), section!.indexOf('### Weights of the reward')];
     expect([section!.indexOf('| grpo-no-mask '), section!.indexOf('| grpo-collateral ')].map((at) => [at > parts, at > weights])).toEqual([[true, false], [true, true]]);
     expect(section!.indexOf('### Other starts or data')).toBeLessThan(section!.indexOf('| grpo-other-start | another |'));
+  });
+
+  test('are held against each other on the validation side too', () => {
+    const validationOf = (name: string, verdicts: readonly EvaluationRow['verdict'][]): ValidationEvaluation => ({
+      head: { name, arm: 'policy', seed: 13, identity: {}, surroundings: policy.head.surroundings },
+      rows: verdicts.map((verdict, index) => ({
+        id: `rows:${String(index)}#1`, family: 'enum', difficulty: 'listed', structure: 'flat', isRepairable: true, verdict, reason: null, collateral: 0, attempts: 1,
+        tokens: { prompt: 1, generated: 1, forced: 0 }, totalMs: 1, confidence: 1, signals: null,
+      })),
+    });
+    const validations = [validationOf('grpo', ['right', 'right', 'abstained-rightly', 'wrong']), validationOf('first', ['right', 'wrong', 'wrong', 'wrong'])];
+    const section = sectionOf(reportOf([], [...runs, runOf('first', {}, [], 'start')], validations), 'Group-relative optimisation');
+    const cells = cellsOf(section, 'grpo')?.slice(-7);
+    expect(cells).toEqual(['3 of 4 (75 %, 30–95)', expect.stringMatching(/^0\.500 /u) as string, 'n/a', 'n/a', 'n/a', '', 'first']);
   });
 
   test('of another length are held against the unchanged one of that length, and that against its start', () => {

@@ -54,7 +54,7 @@ export function renderTrainingReport({ measured: all, runs, validations, plots }
     ...pairSection(measured),
     ...lineSection(all),
     ...curveSection(measured, runs, image(plots, CURVE_PLOT, 'Right against examples')),
-    ...optimisedSection(measured, runs),
+    ...optimisedSection({ measured, runs, validations }),
     ...validationSection(validations),
     ...calibrationSection(runs, plots),
     ...runSection(runs, plots),
@@ -249,7 +249,7 @@ function calibrationSection(runs: readonly TrainingRun[], plots: readonly string
   return [
     '## Confidence',
     '',
-    'Fitted on examples of the validation side alone, where the threshold follows from a rule that was fixed before. That the adapter which ships is fitted on those of public sources was decided when results under a fit on all of them were known. What a patch is told by was chosen on more patches of that side, among them these, so the figures are somewhat too good.',
+    'Fitted on examples of the validation side alone, where the threshold follows from a rule that was fixed before. That the adapter which ships is fitted on those of public sources was decided when results under a fit on all of them were known; that values which a request says in other words are among them and have a signal of their own, when it was known what had been withheld of BFCL. What a patch is told by was chosen on more patches of that side, among them these, so the figures are somewhat too good.',
     '',
     table(
       ['adapter', 'patches', 'right', 'map', 'calibration error', 'Brier', 'area under the curve', 'at most wrong', 'threshold', 'released', 'of them wrong'],

@@ -46,5 +46,6 @@ export {
 } from './release/calibration.ts';
 export type { PatchDoubts } from './release/doubts.ts';
 export type { Release } from './release/release.ts';
+export { sayingOf, type Saying } from './release/said.ts';
 export { readPatchSignals, type DecisionSignals, type PatchSignals, type ValueSource } from './release/signals.ts';
 export { createRepairer, type RepairCallOptions, type Repairer, type RepairerParts } from './repairer.ts';

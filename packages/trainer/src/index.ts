@@ -16,7 +16,7 @@ export { callKeys, caseKeys, LEAK_UNITS, UNIT_MEANINGS, type AuditedCall, type A
 export { exampleKeys } from './audit/example-keys.ts';
 export { auditTraining, indexEvaluation, type AuditReport, type EvaluationKeys, type Leak, type LeakageIndex } from './audit/leakage-index.ts';
 export { readEvaluationSets, type EvaluationIssue } from './audit/evaluation-sets.ts';
-export { EVALUATION_VERDICTS, type EvaluationVerdict } from './verdict.ts';
+export { EVALUATION_VERDICTS, isSuccess, type EvaluationVerdict } from './verdict.ts';
 export { evaluateExamples, type EvaluateIssue, type EvaluateOptions, type EvaluationRow } from './evaluate/evaluate-examples.ts';
 export { validationSide, type ValidationSideOptions } from './evaluate/validation-side.ts';
 export { summariseBy, summariseEvaluation, type EvaluationSummary } from './evaluate/summary.ts';

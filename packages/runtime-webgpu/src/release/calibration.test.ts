@@ -5,7 +5,7 @@ import { CALIBRATION_VERSION, confidenceOf, FEATURES, featuresOf, foreignTo, rea
 import { VALUE_SOURCES, type PatchSignals } from './signals.ts';
 
 const DIGEST = 'a'.repeat(64) as Digest;
-const WEIGHTS: Features = { logProbability: 1, margin: 0.5, openLogAllowed: 0.2, abstention: -0.3, retried: -1, unfounded: -2, example: -1, derived: -0.1, literal: 0.4, repeated: -3, unmoved: -2 };
+const WEIGHTS: Features = { logProbability: 1, margin: 0.5, openLogAllowed: 0.2, abstention: -0.3, retried: -1, unfounded: -2, example: -1, completed: 0.7, spoken: -0.2, derived: -0.1, literal: 0.4, repeated: -3 };
 const LOGISTIC: ConfidenceMap = { kind: 'logistic', intercept: 2, weights: WEIGHTS };
 const ISOTONIC: ConfidenceMap = { kind: 'isotonic', feature: 'logProbability', points: [[-4, 0.1], [-2, 0.5], [-1, 0.5], [0, 0.9]] };
 const CALIBRATION: Calibration = { version: CALIBRATION_VERSION, adapterDigest: DIGEST, promptVersion: '2', map: LOGISTIC, threshold: 0.6, report: { rows: 300 } };
@@ -31,8 +31,10 @@ describe('features', () => {
     { what: 'a value of the request is the plain case', change: {}, features: { unfounded: 0, example: 0, derived: 0, literal: 0 } },
     { what: 'a value from nowhere is unfounded', change: { sources: { ...NOTHING, none: 1 } }, features: { unfounded: 1, example: 0 } },
     { what: 'an example of the description is that, and unfounded', change: { sources: { ...NOTHING, example: 2 } }, features: { unfounded: 1, example: 1 } },
+    { what: 'a value that the request says in part is that, and unfounded', change: { sources: { ...NOTHING, completed: 1 } }, features: { unfounded: 1, completed: 1, example: 0 } },
+    { what: 'a value that the request says in other words is not unfounded', change: { sources: { ...NOTHING, spoken: 1 } }, features: { unfounded: 0, spoken: 1, derived: 0 } },
     { what: 'the weakest value of several counts, however many there are', change: { sources: { ...NOTHING, request: 5, derived: 3, literal: 1 } }, features: { unfounded: 0, derived: 1, literal: 1 } },
-    { what: 'a value of another argument, and a member thrown away, are doubts, however many', change: { doubts: { repeated: 2, unmoved: 1 } }, features: { repeated: 1, unmoved: 1, unfounded: 0 } },
+    { what: 'a value of another argument is a doubt, however many', change: { doubts: { repeated: 2, unmoved: 0 } }, features: { repeated: 1, unfounded: 0 } },
     { what: 'a value in the place of another is a second choice', change: { takenBackCount: 4 }, features: { retried: 1 } },
     { what: 'no decision is the widest margin', change: { margin: undefined }, features: { margin: 10 } },
     { what: 'no chance to abstain is none', change: { abstainShare: undefined }, features: { abstention: -10 } },
@@ -76,7 +78,7 @@ describe('the file', () => {
   test('that is no JSON, or of another version, is refused', () => {
     expect(readCalibration('{"version":')).toEqual({ ok: false, error: { code: 'calibration/not-json', issue: 'json/truncated' } });
     expect(readCalibration('[]')).toEqual({ ok: false, error: { code: 'calibration/bad-form', member: '' } });
-    expect(readCalibration(JSON.stringify({ ...CALIBRATION, version: '1' }))).toEqual({ ok: false, error: { code: 'calibration/other-version', expected: '2', found: '1' } });
+    expect(readCalibration(JSON.stringify({ ...CALIBRATION, version: '1' }))).toEqual({ ok: false, error: { code: 'calibration/other-version', expected: CALIBRATION_VERSION, found: '1' } });
   });
 
   test.each<[string, JsonValue]>([

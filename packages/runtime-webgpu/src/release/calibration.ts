@@ -7,15 +7,15 @@ import { err, isJsonArray, isJsonObject, ok, parseJson, type Digest, type JsonOb
 import type { PatchSignals } from './signals.ts';
 
 /** Of the form and of the meaning of the features: another version is another calibration. */
-export const CALIBRATION_VERSION = '2';
+export const CALIBRATION_VERSION = '3';
 export const CALIBRATION_FILE = 'calibration.json';
 
 /**
- * `retried` is 1 where a value was taken back, else 0; `unfounded`, `example`, `derived` and `literal` likewise where the patch writes such a value, and
- * `unfounded` includes `example`, so that a fit which saw no examples holds them to be no better; `repeated` and `unmoved` where it has such a doubt.
+ * `retried` is 1 where a value was taken back, else 0; the sources likewise where the patch writes such a value, and `unfounded` includes `example` and
+ * `completed`, so that a fit which saw none holds them to be no better; `repeated` where it has that doubt. The other doubt is none that can be weighed.
  */
 export const FEATURES = [
-  'logProbability', 'margin', 'openLogAllowed', 'abstention', 'retried', 'unfounded', 'example', 'derived', 'literal', 'repeated', 'unmoved',
+  'logProbability', 'margin', 'openLogAllowed', 'abstention', 'retried', 'unfounded', 'example', 'completed', 'spoken', 'derived', 'literal', 'repeated',
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 export type Features = Readonly<Record<Feature, number>>;
@@ -60,12 +60,12 @@ const CONFIDENCE_FLOOR = 0.001;
 
 export function featuresOf({ sequenceLogProbability, margin = MARGIN_CEILING, openLogAllowed, abstainShare = 0, takenBackCount, sources, doubts }: PatchSignals): Features {
   const isThere = (count: number): number => (count > 0 ? 1 : 0);
-  const { none, example, derived, literal } = sources;
+  const { none, example, completed, spoken, derived, literal } = sources;
   return {
     logProbability: Math.max(LOG_FLOOR, sequenceLogProbability), margin: Math.max(-MARGIN_CEILING, Math.min(MARGIN_CEILING, margin)), openLogAllowed: Math.max(LOG_FLOOR, openLogAllowed),
     abstention: Math.max(-LOGIT_CEILING, Math.min(LOGIT_CEILING, Math.log(abstainShare / (1 - abstainShare)))),
-    retried: isThere(takenBackCount), unfounded: isThere(none + example), example: isThere(example), derived: isThere(derived), literal: isThere(literal),
-    repeated: isThere(doubts.repeated), unmoved: isThere(doubts.unmoved),
+    retried: isThere(takenBackCount), unfounded: isThere(none + example + completed), example: isThere(example), completed: isThere(completed), spoken: isThere(spoken),
+    derived: isThere(derived), literal: isThere(literal), repeated: isThere(doubts.repeated),
   };
 }
 

@@ -4,8 +4,9 @@
  * Reference: the wrong patches of the validation side, of which these are the two kinds that hardly a right one has.
  */
 import {
-  applyPatch, isJsonArray, isJsonObject, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, schemaAt, type ChatMessage, type Contract, type JsonValue, type Observation, type Patch,
+  applyPatch, isJsonArray, isJsonObject, lastTokenOf, parentOf, resolvePointer, ROOT_POINTER, schemaAt, type Contract, type JsonValue, type Observation, type Patch,
 } from '@contractrl/core';
+import { timesSaid } from './said.ts';
 
 /** How many of each a patch has. */
 export interface PatchDoubts {
@@ -24,16 +25,17 @@ export interface PatchDoubts {
 /** Undefined for a patch that the gate will refuse. O(call + schema there), and O(request) for each value that is written again or removed. */
 export function doubtsOf({ contract, request, state: { candidate, operationsLeft } }: Observation, patch: Patch): PatchDoubts | undefined {
   const after = applyPatch(contract, candidate, patch, operationsLeft);
-  return after.ok ? { repeated: repeatedIn(after.value, patch, request), unmoved: unmovedIn(contract, request, { candidate, after: after.value }, patch) } : undefined;
+  const texts = request.map(({ content }) => content);
+  return after.ok ? { repeated: repeatedIn(after.value, patch, texts), unmoved: unmovedIn(contract, texts, { candidate, after: after.value }, patch) } : undefined;
 }
 
-function repeatedIn(after: JsonValue, patch: Patch, request: readonly ChatMessage[]): number {
+function repeatedIn(after: JsonValue, patch: Patch, texts: readonly string[]): number {
   const standing = new Map<string, number>();
   for (const text of textsIn(after)) standing.set(text, (standing.get(text) ?? 0) + 1);
   const written = new Set(patch.flatMap((operation) => ('value' in operation ? textsIn(operation.value) : [])));
   return [...written].filter((text) => {
     const count = standing.get(text) ?? 0;
-    return count > 1 && count > timesSaid(text, request);
+    return count > 1 && count > timesSaid(text, texts);
   }).length;
 }
 
@@ -45,26 +47,12 @@ function textsIn(value: JsonValue): readonly string[] {
   return text === '' ? [] : [text];
 }
 
-const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-
-/** Where it stands as whole words. */
-function timesSaid(text: string, request: readonly ChatMessage[]): number {
-  let count = 0;
-  for (const { content } of request) {
-    const said = content.toLowerCase();
-    for (let at = said.indexOf(text); at !== -1; at = said.indexOf(text, at + text.length)) {
-      if (!WORD_CHARACTER.test(said.charAt(at - 1)) && !WORD_CHARACTER.test(said.charAt(at + text.length))) count += 1;
-    }
-  }
-  return count;
-}
-
-function unmovedIn(contract: Contract, request: readonly ChatMessage[], { candidate, after }: { readonly candidate: JsonValue; readonly after: JsonValue }, patch: Patch): number {
+function unmovedIn(contract: Contract, texts: readonly string[], { candidate, after }: { readonly candidate: JsonValue; readonly after: JsonValue }, patch: Patch): number {
   return patch.filter(({ op, path }) => {
     const removed = op === 'remove' ? resolvePointer(candidate, path) : undefined;
     const parent = parentOf(path) ?? ROOT_POINTER;
     const around = resolvePointer(after, parent);
-    if (removed === undefined || around === undefined || !isJsonObject(around) || !textsIn(removed).some((text) => timesSaid(text, request) > 0)) return false;
+    if (removed === undefined || around === undefined || !isJsonObject(around) || !textsIn(removed).some((text) => timesSaid(text, texts) > 0)) return false;
     const name = lastTokenOf(path) ?? '';
     const declared = schemaAt(contract, after, parent).flatMap(({ schema: { properties } }) => (properties !== undefined && isJsonObject(properties) ? Object.keys(properties) : []));
     return !declared.includes(name) && declared.some((each) => !Object.hasOwn(around, each) && areAlike(name, each));

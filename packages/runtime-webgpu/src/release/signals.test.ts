@@ -7,7 +7,7 @@ const DECISIONS: DecisionSignals = { sequenceLogProbability: -0.25, margin: 1.5,
 
 /** Nothing of the call fits yet: `place` is missing. */
 const request: RepairRequest = {
-  id: 'r', request: [{ role: 'user', content: 'Find a table for 4 in san francisco' }],
+  id: 'r', request: [{ role: 'user', content: 'Find a table for 4 in san francisco, at seven' }],
   contract: {
     tool: {
       name: 'find_table', description: 'Finds a table.', parameters: {
@@ -39,6 +39,8 @@ describe('the sources of a patch', () => {
     { what: 'one of the schema’s examples', operation: add('/style', 'rustic'), sources: { example: 1 } },
     { what: 'the example of a description', operation: add('/place', 'Berkeley, CA'), sources: { example: 1 } },
     { what: 'a number of a description', operation: add('/guests', 2), sources: { example: 1 } },
+    { what: 'a number in words', operation: add('/guests', 7), sources: { spoken: 1 } },
+    { what: 'a name with more than the request says of it', operation: add('/place', 'San Francisco, CA'), sources: { completed: 1 } },
     { what: 'nothing', operation: add('/place', 'Paris'), sources: { none: 1 } },
     { what: 'the place that a value is moved from', operation: { op: 'move', from: '/note', path: '/place' }, sources: { candidate: 1 } },
     { what: 'no value at all', operation: { op: 'remove', path: '/note' }, sources: {} },
@@ -50,7 +52,7 @@ describe('the sources of a patch', () => {
   });
 
   test('add up over its operations', () => {
-    expect(measure(add('/place', 'san francisco'), add('/guests', 7))?.sources).toEqual(only({ request: 1, none: 1 }));
+    expect(measure(add('/place', 'san francisco'), add('/guests', 9))?.sources).toEqual(only({ request: 1, none: 1 }));
   });
 
   test('are none where the gate will refuse it', () => {

@@ -3,9 +3,10 @@
  * text was free, what an abstention had, where the written values come from, and what speaks against them. A calibration makes one probability of it all.
  * Reference: the laboratory figures on confidence, by which probability and allowed mass tell right from wrong best, and the policy's own abstention worst.
  */
-import { isJsonObject, tokensOf, type Contract, type JsonObject, type JsonPrimitive, type JsonValue, type Observation, type Origin, type Patch } from '@contractrl/core';
+import { isJsonObject, tokensOf, type JsonObject, type JsonPrimitive, type JsonValue, type Observation, type Origin, type Patch } from '@contractrl/core';
 import { originFinder, originsOfPatch } from '@contractrl/core/schema';
 import { doubtsOf, type PatchDoubts } from './doubts.ts';
+import { sayingOf } from './said.ts';
 
 /** Of one output token. */
 export interface DecisionFigures {
@@ -43,10 +44,10 @@ export function combineDecisions(figures: readonly DecisionFigures[], abstainSha
 }
 
 /**
- * Where a written scalar comes from, by how far it can be trusted. `derived`: of request, context or call by a named change. `example`: nothing but the
- * schema's prose or its examples say it. `none`: the model alone.
+ * Where a written scalar comes from, by how far it can be trusted. `derived`: of request, context or call by a named change. `spoken` and `completed`: the
+ * request says it in another form, or in part. `example`: nothing but the schema's prose or its examples say it. `none`: the model alone.
  */
-export const VALUE_SOURCES = ['request', 'context', 'candidate', 'literal', 'derived', 'example', 'none'] as const;
+export const VALUE_SOURCES = ['request', 'context', 'candidate', 'literal', 'derived', 'spoken', 'completed', 'example', 'none'] as const;
 export type ValueSource = (typeof VALUE_SOURCES)[number];
 
 /** Of one patch. */
@@ -61,8 +62,8 @@ export function signalsOfPatch(observation: Observation, patch: Patch, decisions
   const written = originsOfPatch(observation, patch);
   const doubts = doubtsOf(observation, patch);
   if (written === undefined || doubts === undefined) return undefined;
-  const sources: Record<ValueSource, number> = { request: 0, context: 0, candidate: 0, literal: 0, derived: 0, example: 0, none: 0 };
-  for (const { origin, value } of written) sources[sourceOf(origin, value, observation.contract)] += 1;
+  const sources: Record<ValueSource, number> = { request: 0, context: 0, candidate: 0, literal: 0, derived: 0, spoken: 0, completed: 0, example: 0, none: 0 };
+  for (const { origin, value } of written) sources[sourceOf(origin, value, observation)] += 1;
   const { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount } = decisions;
   return { sequenceLogProbability, margin, openLogAllowed, abstainShare, takenBackCount, sources, doubts };
 }
@@ -83,9 +84,11 @@ export function readPatchSignals({ patch, abstainShare }: JsonObject): PatchSign
   };
 }
 
-function sourceOf(origin: Origin, value: JsonPrimitive, { document: { tool } }: Contract): ValueSource {
+function sourceOf(origin: Origin, value: JsonPrimitive, { request, contract: { document: { tool } } }: Observation): ValueSource {
   switch (origin.kind) {
     case 'model': {
+      const saying = sayingOf(value, request.map(({ content }) => content));
+      if (saying !== undefined) return saying;
       const [found] = originFinder({ texts: [tool.description, ...proseOf(tool.parameters)], candidate: null })(value);
       return found?.origin.kind === 'request' ? 'example' : 'none';
     }

@@ -41,7 +41,7 @@ const knowing: Proposer = {
     const [isRight, isDeclined] = [index % 3 !== 0, index % 10 === 9];
     const patch: JsonObject = {
       sequenceLogProbability: isRight !== (index % 7 === 0) ? -0.1 : -2, margin: 1, openLogAllowed: 0, takenBackCount: 0,
-      sources: { request: 1, context: 0, candidate: 0, literal: 0, derived: 0, example: 0, none: 0 }, doubts: { repeated: 0, unmoved: 0 },
+      sources: { request: 1, context: 0, candidate: 0, literal: 0, derived: 0, spoken: 0, completed: 0, example: 0, none: 0 }, doubts: { repeated: 0, unmoved: 0 },
     };
     const text = isDeclined ? '{"abstain":"ambiguous"}' : addCity(isRight ? String(index) : 'elsewhere');
     return Promise.resolve(ok({ kind: 'text' as const, text, confidence: 0.5, maskDigest: undefined, cost: COST, signals: isDeclined ? {} : { patch } }));
@@ -77,7 +77,7 @@ test('a calibration is written beside the adapter, bound to it and to the prompt
   });
   const rows = readFileSync(join(folder, 'rows', 'calibration.jsonl'), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as { readonly verdict: string });
   expect(rows.map(({ verdict }) => verdict)).toEqual(examples.map((_, index) => (index % 10 === 9 ? 'abstained-falsely' : index % 3 === 0 ? 'wrong' : 'right')));
-  expect(asked.at(-1)).toEqual({ seed: 13, count: 200, dataFolder: 'data', origin: 'public' });
+  expect(asked.at(-1)).toEqual({ seed: 13, count: 200, dataFolder: 'data', origin: 'public', asksSpoken: true });
   expect(calibration.report).toMatchObject({ rows: 108, right: 72 });
   expect(printed[0]).toContain('108 patches, 72 right');
   expect(told.some((line) => / of \d+, \d+ s left/u.test(line))).toBe(true);

@@ -74,8 +74,8 @@ export async function calibrate(args: readonly string[], { dataFolder, openPolic
     tell(policy);
     return 1;
   }
-  // what users ask is nearer to public requests than to templates, which are stiff and made to be hard
-  const side = examplesOf({ seed, count, dataFolder: values.data ?? dataFolder, origin: 'public' }, tell);
+  // what users ask is nearer to public requests than to templates, which are stiff and made to be hard; and they say values in their own words
+  const side = examplesOf({ seed, count, dataFolder: values.data ?? dataFolder, origin: 'public', asksSpoken: true }, tell);
   const examples = side ?? [];
   const startedMs = clock();
   const evaluated = await evaluateExamples(examples, {

@@ -21,7 +21,8 @@ export interface CalibrationRow {
 
 /** What more of a feature may do to confidence; free where it may do either. */
 const SIGNS: Readonly<Record<Feature, Sign>> = {
-  logProbability: 1, margin: 1, openLogAllowed: 1, abstention: -1, retried: -1, unfounded: -1, example: -1, derived: 0, literal: 0, repeated: -1, unmoved: -1,
+  logProbability: 1, margin: 1, openLogAllowed: 1, abstention: -1, retried: -1, unfounded: -1, example: -1, completed: 1, spoken: 0, derived: 0,
+  literal: 0, repeated: -1,
 };
 
 /** The usual prior: a weight of 1 on a feature of variance 1 is nothing special. It counts as much as a handful of rows. */

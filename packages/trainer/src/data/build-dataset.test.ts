@@ -9,9 +9,11 @@ import { FAMILIES } from '../corrupt/family.ts';
 import { buildDataset, type Dataset } from './build-dataset.ts';
 import { callOf, openExample, type Example } from './example.ts';
 import { linesOf, manifestOf } from './manifest.ts';
+import { openSource } from './source.ts';
 import { auditTable, datasetTable } from './table.ts';
 
 const index = indexEvaluation(readEvaluationSets(FIXTURES).evaluation);
+const TOOL = { name: 'book_a_day', parameters: { type: 'object', required: ['day'], properties: { day: { type: 'string', description: 'YYYY-MM-DD' } } } };
 const build = (seed: number, count = 400): Dataset => buildDataset(CALLS, { seed, count, validationShare: 0.1, noiseShare: 0.2, index });
 const dataset = build(13);
 const audit = auditTraining(index, dataset.examples.map((example) => ({ id: example.id, keys: exampleKeys(example) })));
@@ -64,6 +66,18 @@ describe('a data set', () => {
     };
     const [one, three] = [runsOf(1), runsOf(3)];
     expect([one > 80, three < 45, three >= 30]).toEqual([true, true, true]);
+  });
+
+  test('asks for a value of a public call that its request says in other words only where it is told to, and never for one that it does not say', () => {
+    const isAsked = (request: string, asksSpoken: boolean): boolean => {
+      const row = { id: '1', request, tool: TOOL, arguments: { day: '2024-03-07' } };
+      const { calls } = openSource({ name: 'rows', licence: 'Apache-2.0', attribution: '', rows: [row] });
+      const { examples } = buildDataset(calls, { seed: 13, count: 6, validationShare: 0, noiseShare: 0, index, asksSpoken });
+      return examples.some(({ answer, difficulty }) => answer.includes('2024-03-07') && difficulty === 'inferred');
+    };
+    expect(isAsked('Book it for March 7th, 2024 please', true)).toBe(true);
+    expect(isAsked('Book it for March 7th, 2024 please', false)).toBe(false);
+    expect(isAsked('Book it for the day that we agreed', true)).toBe(false);
   });
 
   // checklist: J3

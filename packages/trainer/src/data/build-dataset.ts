@@ -2,7 +2,9 @@
  * Legal calls → examples: leaks left out, sides dealt, then example after example with a family and a call drawn by weight. What an example is made of follows
  * from the seed and its number alone. A family that few calls can have looks for one that can; what it does not find in time goes to another family.
  */
-import { childOf, ROOT_POINTER, tokensOf } from '@contractrl/core';
+import { childOf, resolvePointer, ROOT_POINTER, tokensOf, type JsonPrimitive } from '@contractrl/core';
+import { originFinder } from '@contractrl/core/schema';
+import { sayingOf } from '@contractrl/runtime-webgpu';
 import { exampleKeys } from '../audit/example-keys.ts';
 import { callKeys, type LeakUnit } from '../audit/keys.ts';
 import type { LeakageIndex } from '../audit/leakage-index.ts';
@@ -13,7 +15,7 @@ import { isSpellable } from '../corrupt/spelling.ts';
 import { lockedAt, vagueElsewhere } from '../corrupt/unrepairable.ts';
 import type { LegalCall } from '../legal-call.ts';
 import { openRandom, type Random } from '../random.ts';
-import { wholeText } from '../request.ts';
+import { textsOf, wholeText } from '../request.ts';
 import { answerText, toExample, type Example, type Split } from './example.ts';
 import { splitCalls } from './split.ts';
 import { difficultyOf, structureOf, type Difficulty } from './stratum.ts';
@@ -42,6 +44,11 @@ export interface DatasetOptions {
   readonly vagueShare?: number;
   /** Of the examples that the deterministic step repairs, kept; the policy never sees them while that step is on, and without it must not decline them. */
   readonly certainShare?: number;
+  /**
+   * Whether a value of a public call may be asked for that its request says in other words. Default false: the shipped adapters were trained without. A measure
+   * of confidence needs them, or it would learn that such values are wrong.
+   */
+  readonly asksSpoken?: boolean;
   /** Drawn of one call before the next is, with faults of their own; most share the request too, and training reads what they share once. */
   readonly examplesACall?: number;
   readonly index: LeakageIndex;
@@ -119,7 +126,7 @@ interface Drawn {
 
 /** Of `given`, where it is there, and else of a call that is drawn too. */
 function drawExample(pool: Pool, split: Split, number: number, random: Random, options: DatasetOptions, given?: LegalCall): Drawn | undefined {
-  const { syntheticShare = DEFAULT_SYNTHETIC_SHARE, certainShare = DEFAULT_CERTAIN_SHARE } = options;
+  const { syntheticShare = DEFAULT_SYNTHETIC_SHARE, certainShare = DEFAULT_CERTAIN_SHARE, asksSpoken = false } = options;
   const isSynthetic = pool.synthetic.length > 0 && (pool.others.length === 0 || random.chance(syntheticShare));
   const calls = isSynthetic ? pool.synthetic : pool.others;
   let family = drawFamily(random);
@@ -133,7 +140,7 @@ function drawExample(pool: Pool, split: Split, number: number, random: Random, o
     if (found === undefined) continue;
     const difficulty = difficultyOf(found, call.arguments);
     if (difficulty === 'certain' && !random.chance(certainShare)) continue;
-    if ((difficulty === 'inferred' && !isFounded(found, call)) || !isSpellable(found, answerText(found.answer))) continue;
+    if ((difficulty === 'inferred' && !isFounded(found, call) && !(asksSpoken && isSpoken(found))) || !isSpellable(found, answerText(found.answer))) continue;
     const corruption = withVagueWords(withDecoyLock(found, call, random, options), difficulty, call, random, options);
     const id = `${call.id}#${String(number)}`;
     const noise = drawNoise(corruption, call, random, options);
@@ -171,6 +178,15 @@ function drawFamily(random: Random): Family {
  */
 function isFounded({ answer }: Corruption, { source }: LegalCall): boolean {
   return source === SYNTHETIC || (answer.kind === 'patch' && answer.patch.every((operation) => !('value' in operation) || typeof operation.value === 'boolean'));
+}
+
+/** Every written scalar is said by the request, as it stands or in other words. */
+function isSpoken({ answer, request, candidate }: Corruption): boolean {
+  const texts = textsOf(request);
+  const originsOf = originFinder({ texts, candidate });
+  return answer.kind === 'patch' && answer.patch.every((operation) => !('value' in operation) || originsOf(operation.value).every(({ pointer, origin }) => (
+    origin.kind !== 'model' || sayingOf(resolvePointer(operation.value, pointer) as JsonPrimitive, texts) === 'spoken'
+  )));
 }
 
 function withDecoyLock(corruption: Corruption, { contract, arguments: args }: LegalCall, random: Random, { decoyLockShare = DEFAULT_DECOY_LOCK_SHARE }: DatasetOptions): Corruption {

@@ -25,6 +25,8 @@ export interface PrepareOptions {
   readonly count: number;
   readonly syntheticShare: number;
   readonly validationShare: number;
+  /** As the data set has it. */
+  readonly asksSpoken?: boolean;
 }
 
 export interface PreparedDataset {
@@ -33,7 +35,7 @@ export interface PreparedDataset {
 }
 
 /** Prints the tables; undefined where there is no such data set, which has been told then. O(count × judge). */
-export function prepareDataset(dataFolder: string, { seed, count, syntheticShare, validationShare }: PrepareOptions, { print, tell }: Output): PreparedDataset | undefined {
+export function prepareDataset(dataFolder: string, { seed, count, syntheticShare, validationShare, asksSpoken }: PrepareOptions, { print, tell }: Output): PreparedDataset | undefined {
   const { evaluation, missing } = readEvaluationSets(dataFolder);
   if (missing.length > 0) {
     for (const { code, set, file } of missing) tell(`${code}: ${set} (${file})`);
@@ -43,7 +45,7 @@ export function prepareDataset(dataFolder: string, { seed, count, syntheticShare
   const sources = [...readPublicSources(dataFolder), syntheticSource(seed, Math.ceil(count / EXAMPLES_A_TOOL))].map((source) => ({ source, read: openSource(source) }));
   for (const { source, read } of sources) tell(`${source.name}: ${String(read.calls.length)} of ${String(source.rows.length)} calls`);
 
-  const options = { count, syntheticShare, validationShare };
+  const options = { count, syntheticShare, validationShare, ...(asksSpoken === undefined ? {} : { asksSpoken }) };
   const startedMs = performance.now();
   const step = Math.ceil(count / 10);
   const onProgress = (done: number): void => {
