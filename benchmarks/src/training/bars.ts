@@ -1,11 +1,12 @@
 /** The bars of the training, held against what was measured: none is met or missed by hand, and what was not measured whole is neither. */
 import { jsonEqual } from '@contractrl/core';
 import type { ArmName } from './evaluations.ts';
-import { compare, find, isLive, ofShippedBase, SHIPPED, shippedRun, type MeasuredEvaluation } from './measured.ts';
+import { compare, compareExamples, find, isLive, ofShippedBase, SHIPPED, shippedRun, type MeasuredEvaluation } from './measured.ts';
 import { isOptimised, startOf, type TrainingRun } from './runs.ts';
 import type { ScoredRow } from './score-rows.ts';
 import { sizeOf, type SetName } from './sets.ts';
 import { decimal, isRightRow, meanCollateral, rateWhere } from './tables.ts';
+import type { ValidationEvaluation } from './validation.ts';
 
 /** Name of the group-relative run, where what ships is supervised. */
 const OPTIMISED = 'grpo';
@@ -24,7 +25,7 @@ export interface Bar {
   readonly value: string;
 }
 
-export function barsOf(all: readonly MeasuredEvaluation[], runs: readonly TrainingRun[]): readonly Bar[] {
+export function barsOf(all: readonly MeasuredEvaluation[], runs: readonly TrainingRun[], validations: readonly ValidationEvaluation[] = []): readonly Bar[] {
   const measured = ofShippedBase(all);
   const system = rowsOf(measured, SHIPPED, 'bfcl', 'system');
   return [
@@ -35,7 +36,7 @@ export function barsOf(all: readonly MeasuredEvaluation[], runs: readonly Traini
       return { value: decimal(value, 4), isMet: value === undefined ? undefined : value <= LIMITS.collateral };
     }),
     overRegeneration(system, rowsOf(measured, undefined, 'bfcl', 'full-regeneration')),
-    overSupervised(measured, runs),
+    overSupervised(measured, runs), ...overSupervisedThere(validations, runs),
     withRows('system: silently wrong on the bug reports', `≤ ${String(LIMITS.silentlyWrong)}`, rowsOf(measured, SHIPPED, 'bugcases', 'system'), (rows) => {
       const count = rows.filter(({ score }) => score.verdict === 'silently-wrong').length;
       return { value: `${String(count)} of ${String(rows.length)}`, isMet: count <= LIMITS.silentlyWrong };
@@ -101,6 +102,17 @@ function overSupervised(measured: readonly MeasuredEvaluation[], runs: readonly 
     const { difference } = compare(rows, supervised)!;
     return { value: `${differenceText(difference)}, ${optimised.name} less ${start.name}`, isMet: difference.low > 0 };
   });
+}
+
+/** The same where policies learn: other tools and requests of the sources that they learnt from. None where that was not measured. */
+function overSupervisedThere(validations: readonly ValidationEvaluation[], runs: readonly TrainingRun[]): readonly Bar[] {
+  const optimised = optimisedRun(runs);
+  const start = optimised === undefined ? undefined : startOf(runs, optimised);
+  const compared = optimised === undefined ? undefined : compareExamples(validations, optimised, start);
+  return compared === undefined ? [] : [{
+    what: 'the same, on the validation side: never trained on, but looks at a part of it chose the step', bar: 'interval above 0', value: `${differenceText(compared.difference)} of ${String(compared.n)}, ${optimised?.name ?? ''} less ${start?.name ?? ''}`,
+    isMet: compared.difference.low > 0,
+  }];
 }
 
 /** Of the supervised run that what ships is, or began with; another run of the same identity is the same training once more. */

@@ -1,10 +1,12 @@
 /** All evaluations with their verdicts, and the comparisons that a report makes between two of them: on the cases that both have, or not at all. */
+import { isSuccess } from '@contractrl/trainer';
 import { bootstrapMean, exactPairedTest, mean, type Mean } from '../statistics.ts';
 import type { ArmName, Evaluation, EvaluationHead } from './evaluations.ts';
 import type { RiskPoint, TrainingRun } from './runs.ts';
 import { scoreEvaluation, type ScoredRow } from './score-rows.ts';
 import { sizeOf, type SetName } from './sets.ts';
 import { groupBy, isRightRow } from './tables.ts';
+import type { ValidationEvaluation } from './validation.ts';
 
 /** The name of the adapter that ships, as evaluation and as run. */
 export const SHIPPED = 'r8';
@@ -84,6 +86,16 @@ export function compareCases(first: readonly JudgedCase[], second: readonly Judg
   const seeds = groupBy(pairs, ({ id }) => /^\d+:/u.exec(id)?.[0] ?? '');
   const worstP = Math.max(...[...seeds.values()].map((some) => exactPairedTest(count(some, true), count(some, false))));
   return { n: pairs.length, firstOnly: count(pairs, true), secondOnly: count(pairs, false), difference, worstP };
+}
+
+/** Of the policy, on the validation side; empty where the run was not measured there. */
+export function judgedExamples(validations: readonly ValidationEvaluation[], run: TrainingRun | undefined): readonly JudgedCase[] {
+  return validations.find(({ head: { name, arm } }) => name === run?.name && arm === 'policy')?.rows.map(({ id, verdict }) => ({ id, isRight: isSuccess(verdict) })) ?? [];
+}
+
+/** Examples of one call stand and fall together. */
+export function compareExamples(validations: readonly ValidationEvaluation[], first: TrainingRun, second: TrainingRun | undefined): Comparison | undefined {
+  return compareCases(judgedExamples(validations, first), judgedExamples(validations, second), (id) => id.replace(/#\d+$/u, ''));
 }
 
 export const CATEGORIES = ['simple', 'multiple', 'live_simple', 'live_multiple'] as const;

@@ -1,11 +1,10 @@
 /** Group-relative runs beside the one with the default settings: what was changed, what the run itself says of it, and what an evaluation does. */
 import { isJsonObject, jsonEqual, type JsonObject, type JsonValue } from '@contractrl/core';
-import { isSuccess } from '@contractrl/trainer';
 import { table, type Cells } from '../markdown.ts';
 import { rateOf } from '../report.ts';
 import { mean } from '../statistics.ts';
 import { differenceText, optimisedRun } from './bars.ts';
-import { compare, compareCases, find, type JudgedCase, type MeasuredEvaluation } from './measured.ts';
+import { compare, compareExamples, find, judgedExamples, type MeasuredEvaluation } from './measured.ts';
 import { isOptimised, startOf, unsafeOf, type LogEntry, type TrainingRun } from './runs.ts';
 import type { ScoredRow } from './score-rows.ts';
 import { decimal, isRightRow, meanCollateral, rateWhere } from './tables.ts';
@@ -74,12 +73,8 @@ function cellsOf({ measured, runs, validations }: Measures, { run, changes, agai
   const rowsOf = (one: TrainingRun | undefined): readonly ScoredRow[] => (one === undefined ? [] : find(measured, one.name, 'bfcl', 'policy')?.rows ?? []);
   const rows = rowsOf(run);
   const compared = compare(rows, rowsOf(against));
-  const judgedOf = (one: TrainingRun | undefined): readonly JudgedCase[] => (
-    validations.find(({ head: { name, arm } }) => name === one?.name && arm === 'policy')?.rows.map(({ id, verdict }) => ({ id, isRight: isSuccess(verdict) })) ?? []
-  );
-  const judged = judgedOf(run);
-  // examples of one call stand and fall together
-  const difference = compareCases(judged, judgedOf(against), (id) => id.replace(/#\d+$/u, ''))?.difference;
+  const judged = judgedExamples(validations, run);
+  const difference = compareExamples(validations, run, against)?.difference;
   return [
     run.name, startOf(runs, run)?.name ?? String(run.identity['from']).slice(0, DIGEST_LENGTH), changes.length === 0 ? '–' : changes.join(', '), String(lengthOf(run)),
     course('reward', 3), course('success', 3), course('wrong', 3), course('abstainedWrongly', 3), course('tokens', 1),

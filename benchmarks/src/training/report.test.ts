@@ -152,6 +152,9 @@ describe('group-relative runs', () => {
     const validations = [validationOf('grpo', ['right', 'right', 'abstained-rightly', 'wrong']), validationOf('first', ['right', 'wrong', 'wrong', 'wrong'])];
     const section = sectionOf(reportOf([], [...runs, runOf('first', {}, [], 'start')], validations), 'Group-relative optimisation');
     const cells = cellsOf(section, 'grpo')?.slice(-7);
+    expect(cellsOf(sectionOf(reportOf([], [...runs, runOf('first', {}, [], 'start')], validations), 'Bars'), 'the same, on the validation side: never trained on, but looks at a part of it chose the step')).toEqual([
+      'the same, on the validation side: never trained on, but looks at a part of it chose the step', 'interval above 0', expect.stringMatching(/^0\.500 .* of 4, grpo less first$/u) as string, expect.any(String) as string,
+    ]);
     expect(cells).toEqual(['3 of 4 (75 %, 30–95)', expect.stringMatching(/^0\.500 /u) as string, 'n/a', 'n/a', 'n/a', '', 'first']);
   });
 

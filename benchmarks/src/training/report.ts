@@ -43,7 +43,7 @@ export function renderTrainingReport({ measured: all, runs, validations, plots }
     '',
     '## Bars',
     '',
-    table(['', 'bar', 'measured', ''], barsOf(measured, runs).map(({ what, bar, value, isMet }) => [what, bar, value, isMet === undefined ? '–' : mark(isMet)])),
+    table(['', 'bar', 'measured', ''], barsOf(measured, runs, validations).map(({ what, bar, value, isMet }) => [what, bar, value, isMet === undefined ? '–' : mark(isMet)])),
     '',
     ...SET_NAMES.flatMap((set) => setSection(set, measured.filter(({ head }) => head.set === set))),
     ...rankSection(measured, runs),

@@ -52,6 +52,7 @@ test('the public names are these and no others', () => {
       "readPatchSignals",
       "replayMask",
       "samplingOfAttempt",
+      "sayingOf",
       "scoreOutputs",
       "walkTrail",
       "weightReport",
