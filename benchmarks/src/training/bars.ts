@@ -107,11 +107,12 @@ function overSupervised(measured: readonly MeasuredEvaluation[], runs: readonly 
 /** The same where policies learn: other tools and requests of the sources that they learnt from. None where that was not measured. */
 function overSupervisedThere(validations: readonly ValidationEvaluation[], runs: readonly TrainingRun[]): readonly Bar[] {
   const optimised = optimisedRun(runs);
-  const start = optimised === undefined ? undefined : startOf(runs, optimised);
-  const compared = optimised === undefined ? undefined : compareExamples(validations, optimised, start);
+  const start = optimised && startOf(runs, optimised);
+  if (optimised === undefined || start === undefined) return [];
+  const compared = compareExamples(validations, optimised, start);
   return compared === undefined ? [] : [{
-    what: 'the same, on the validation side: never trained on, but looks at a part of it chose the step', bar: 'interval above 0', value: `${differenceText(compared.difference)} of ${String(compared.n)}, ${optimised?.name ?? ''} less ${start?.name ?? ''}`,
-    isMet: compared.difference.low > 0,
+    what: 'the same, on the validation side: never trained on, but looks at a part of it chose the step', bar: 'interval above 0',
+    value: `${differenceText(compared.difference)} of ${String(compared.n)}, ${optimised.name} less ${start.name}`, isMet: compared.difference.low > 0,
   }];
 }
 

@@ -6,17 +6,15 @@ import type { JsonPrimitive } from '@contractrl/core';
 
 /**
  * `spoken`: all of it, in another form that a reader can redo: `2023-04-22` for "April 22nd, 2023", `19:30` for "7:30 pm", 5 for "five", 50000000 for
- * "50 million", `sneaker` for "sneakers". `completed`: half of its words or more and not all, no
- * numeral alone, as `Paris, France` for "Paris".
+ * "50 million", `sneaker` for "sneakers". `completed`: half of its words or more and not all, numerals alone not counting, as `Paris, France` for "Paris".
  */
 export type Saying = 'spoken' | 'completed';
 
 /** Undefined where the texts say nothing of it, or all its words and yet not the value: that is a copy gone wrong. O(texts). */
 export function sayingOf(value: JsonPrimitive, texts: readonly string[]): Saying | undefined {
-  const says = (isSaid: (text: string) => boolean): boolean => texts.some(isSaid);
-  if (typeof value === 'number') return says((text) => numbersIn(text).includes(value)) ? 'spoken' : undefined;
+  if (typeof value === 'number') return texts.some((text) => numbersIn(text).includes(value)) ? 'spoken' : undefined;
   if (typeof value !== 'string') return undefined;
-  if (says((text) => saysMoment(value, text)) || saysSeveral(value, texts)) return 'spoken';
+  if (texts.some((text) => saysMoment(value, text)) || saysSeveral(value, texts)) return 'spoken';
   const words = wordsOf(value);
   const said = new Set(texts.flatMap(wordsOf));
   const found = words.filter((word) => said.has(word));
@@ -76,9 +74,9 @@ const [DATES_WRITTEN, TIMES_WRITTEN] = [DATES.map(AS_A_WHOLE), TIMES.map(AS_A_WH
 
 /** Whether the value is a date, a time, or both with `T` or a space between, and the text says each in some form. */
 function saysMoment(value: string, text: string): boolean {
-  const [days, times] = [daysIn(text, DATES_SAID), timesIn(text, TIMES_SAID)];
-  const isDay = (written: string): boolean => daysIn(written, DATES_WRITTEN).some((day) => days.includes(day));
-  const isTime = (written: string): boolean => timesIn(written, TIMES_WRITTEN).some((time) => times.includes(time));
+  // the text, which may be long, is read only where the value is a date or time, which hardly any is
+  const isDay = (written: string): boolean => daysIn(written, DATES_WRITTEN).some((day) => daysIn(text, DATES_SAID).includes(day));
+  const isTime = (written: string): boolean => timesIn(written, TIMES_WRITTEN).some((time) => timesIn(text, TIMES_SAID).includes(time));
   const both = /^(?<date>.*\d)[T ](?<time>\d{1,2}:.*)$/u.exec(value)?.groups;
   return isDay(value) || isTime(value) || (both !== undefined && isDay(both['date'] ?? '') && isTime(both['time'] ?? ''));
 }
